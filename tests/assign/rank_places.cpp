@@ -7,6 +7,7 @@
 
 #include <support/allocations.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -22,9 +23,9 @@ using assign::ranked_place;
 namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
 std::vector<ranked_place> ranked(std::vector<free_place> const& nodes, double usual, double wait,
-                                 std::uint64_t turn = 0) {
+                                 std::uint64_t task = 0) {
     std::vector<ranked_place> out;
-    assign::rank_places(nodes, usual, wait, turn, out);
+    assign::rank_places(nodes, usual, wait, task, out);
     return out;
 }
 } // namespace
@@ -66,14 +67,20 @@ TEST_CASE("rank_places: a node that fails comes after all others of its state, a
     for (std::size_t i = 0; i < 3; ++i) CHECK(out[i].row == (std::array<std::uint32_t, 3>{11, 10, 12})[i]);
 }
 
-TEST_CASE("rank_places: ties go to the emptier node, then around") {
-    std::vector<free_place> nodes{{0, 1, 4, node_state::healthy, 1.0},
-                                  {1, 3, 4, node_state::healthy, 1.01},
-                                  {2, 3, 4, node_state::healthy, 1.0}};
-    CHECK(ranked(nodes, 1, 0)[2].row == 0);
+TEST_CASE("rank_places: ties go to the emptier node, then spread over tasks, in whatever order nodes come") {
+    std::vector<free_place> nodes;
+    for (std::uint32_t i = 0; i < 8; ++i)
+        nodes.push_back({i, i == 0 ? 1u : 3u, 4, node_state::healthy, i == 1 ? 1.01 : 1.0, false, i + 5});
+    CHECK(ranked(nodes, 1, 0).back().row == 0);
     std::set<std::uint32_t> first;
-    for (std::uint64_t turn = 0; turn < 6; ++turn) first.insert(ranked(nodes, 1, 0, turn)[0].row);
-    CHECK(first == std::set<std::uint32_t>{1, 2});
+    for (std::uint64_t task = 0; task < 100; ++task) {
+        auto const out = ranked(nodes, 1, 0, task);
+        first.insert(out[0].row);
+        CHECK(ranked(nodes, 1, 0, task) == out);
+        std::reverse(nodes.begin(), nodes.end());
+        CHECK(ranked(nodes, 1, 0, task) == out);
+    }
+    CHECK(first.size() == 7);
 }
 
 TEST_CASE("rank_places: allocates nothing with memory that is there") {

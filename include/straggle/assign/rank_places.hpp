@@ -7,7 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/base/size.hpp>
+#include <straggle/base/interner.hpp>
 #include <straggle/record/node_state.hpp>
 
 #include <algorithm>
@@ -26,8 +26,9 @@ struct free_place {
     std::uint32_t free = 0;  ///< slots that idle
     std::uint32_t slots = 1; ///< all slots
     node_state state = node_state::healthy;
-    double slowdown = 1; ///< how many times as long a task takes there
-    bool fails = false;  ///< what ended there last has failed
+    double slowdown = 1;      ///< how many times as long a task takes there
+    bool fails = false;       ///< what ended there last has failed
+    std::uint32_t number = 0; ///< of the node, the same in every call
 };
 
 /// A node for a new task, and when the task would end there.
@@ -40,22 +41,23 @@ struct ranked_place {
 /// Ranks the free nodes for a new task, best first.
 ///
 /// Nodes that fail come after all others of their state: a task that fails soon would else come back to the
-/// same idle node for ever. Healthy nodes come in the order of the task's time there; what differs by less than 3 % is equal, and of equal nodes the one with the largest share of idle
-/// slots is first, then the one that comes next in turn: so that ties spread. A last resort follows, and only
-/// if the task would end there before it would end on a healthy slot it had to wait for; if a healthy slot is
-/// free, waiting takes no time.
+/// same idle node for ever. Healthy nodes come in the order of the task's time there; what differs by less
+/// than 3 % is equal, and of equal nodes the one with the largest share of idle slots is first, then one that
+/// depends on the numbers of node and task: so that ties spread, and the same facts give the same answer in
+/// any order of nodes. A last resort follows, and only if the task would end there before it would end on a
+/// healthy slot it had to wait for; if a healthy slot is free, waiting takes no time.
 ///
 /// Source: ours.
 /// @param usual time of the task on a node of slowdown 1; 0: not known
 /// @param wait until a healthy slot is free; infinite: there will be none
-/// @param turn any number that changes from call to call
+/// @param task any number of the task
 /// @param out written, its memory reused
 /// @par Cost
 /// O(n log n)
 /// @par Guarantees
 /// deterministic
 template <class = void>
-inline void rank_places(std::span<free_place const> nodes, double usual, double wait, std::uint64_t turn,
+inline void rank_places(std::span<free_place const> nodes, double usual, double wait, std::uint64_t task,
                         std::vector<ranked_place>& out) {
     out.clear();
     double const time = usual > 0 ? usual : 0.0;
@@ -77,11 +79,8 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
         double const idle = n.free < n.slots ? static_cast<double>(n.free) / n.slots : 1.0;
         return behind * steps + std::clamp(step, 0.0, steps - 1) + (1 - idle);
     };
-    // From the one that comes next in turn, and around.
-    std::size_t const size = nodes.size(), first = size > 0 ? detail::to_size(turn % size) : 0;
-    auto const in_turn = [&](std::size_t i) { return first + i < size ? first + i : first + i - size; };
-    for (std::size_t i = 0; i < size; ++i) {
-        free_place const& n = nodes[in_turn(i)];
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        free_place const& n = nodes[i];
         if (n.free == 0 || !(n.slowdown > 0)) continue;
         bool const last = n.state == node_state::last_resort;
         if (n.state != node_state::healthy && !last) continue;
@@ -91,11 +90,15 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
             continue;
         out.push_back({static_cast<std::uint32_t>(i), order(n)});
     }
-    std::sort(out.begin(), out.end(), [](ranked_place const& a, ranked_place const& b) {
-        return a.end < b.end || (!(b.end < a.end) && a.row < b.row);
+    std::uint64_t const salt = detail::spread(task);
+    std::sort(out.begin(), out.end(), [&](ranked_place const& a, ranked_place const& b) {
+        if (a.end < b.end || b.end < a.end) return a.end < b.end;
+        std::uint64_t const x = detail::spread(nodes[a.row].number ^ salt),
+                            y = detail::spread(nodes[b.row].number ^ salt);
+        return x != y ? x < y : a.row < b.row;
     });
     for (ranked_place& p : out) {
-        free_place const& n = nodes[in_turn(p.row)];
+        free_place const& n = nodes[p.row];
         p = {n.row, time * n.slowdown};
     }
 }

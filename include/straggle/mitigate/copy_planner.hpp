@@ -135,7 +135,8 @@ class basic_copy_planner {
         free_.clear();
         healthy_slots told;
         for (place_row const& p : places) {
-            free_.push_back({p.row, p.hung ? 0 : p.free, p.slots, p.state, detail::believed(p.slow), p.fails});
+            free_.push_back(
+                {p.row, p.hung ? 0 : p.free, p.slots, p.state, detail::believed(p.slow), p.fails, p.node});
             told.add(p);
         }
         // Nodes without a free slot may be left out: what was there at the last plan and is not told is full.
@@ -150,7 +151,7 @@ class basic_copy_planner {
             wait = scan_.usual() * tasks;
         }
         assign::rank_places(detail::span_of(free_), scan_.usual_of(task.job, task.kind, task.input), wait,
-                            turn_++, out);
+                            task.job, out);
     }
 
     /// The job is over: what it has shown goes to its kind. Not needed: jobs of which nothing is seen for
@@ -257,7 +258,6 @@ class basic_copy_planner {
     double planned_ = 1e300;                       // when it last planned
     healthy_slots healthy_;                        // at the last plan
     bool begun_ = false;
-    std::uint64_t turn_ = 0;
     detail::when_used<Void, std::vector<assign::free_place>> free_{};
     detail::when_used<Void, std::vector<copy_row>> copies_{};
     copy_notes notes_{};

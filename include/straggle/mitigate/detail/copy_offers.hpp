@@ -28,10 +28,10 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // What the slots of a round allow.
 struct slot_supply {
-    std::uint64_t idle = 0;    // healthy ones that no task waits for
-    std::uint64_t free = 0;    // healthy ones, also those that tasks wait for
-    double most_copies = 0;    // that may run
-    double copies = 0;         // that run
+    std::uint64_t idle = 0; // healthy ones that no task waits for
+    std::uint64_t free = 0; // healthy ones, also those that tasks wait for
+    double most_copies = 0; // that may run
+    double copies = 0;      // that run
     double price = 0;
 };
 
@@ -52,7 +52,7 @@ class basic_copy_offers {
         auto& candidates = scan.candidates_;
         notes.priced = static_cast<std::uint32_t>(candidates.size());
         if (candidates.empty()) return;
-        sort_places(places);
+        sort_places(places, running[candidates.front().at].task);
         if (supply.free == 0 || order_.empty()) { // nothing is priced that cannot be launched
             notes.no_place = notes.priced;
             return;
@@ -64,7 +64,7 @@ class basic_copy_offers {
             if (c.expected < 0) ++notes.not_worth;
         }
         std::sort(candidates.begin(), candidates.end(), [](copy_candidate const& a, copy_candidate const& b) {
-            return a.expected > b.expected || (!(b.expected > a.expected) && a.at < b.at);
+            return a.expected > b.expected || (!(b.expected > a.expected) && a.note < b.note);
         });
         std::size_t first_free = 0;
         for (copy_candidate const& c : candidates) {
@@ -109,16 +109,24 @@ class basic_copy_offers {
     void probe(when_used<Void, std::vector<probe_candidate>>& tasks, double young,
                std::span<running_row const> running, std::span<place_row const> places, CanRun& can_run,
                when_used<Void, std::vector<mitigate::copy_row>>& out) {
+        order_.clear();
+        for (std::uint32_t i = 0; i < places.size(); ++i)
+            if (places[i].state == node_state::on_probation && !places[i].hung) order_.push_back(i);
+        std::sort(order_.begin(), order_.end(),
+                  [&](std::uint32_t a, std::uint32_t b) { return places[a].node < places[b].node; });
         std::size_t next = 0;
         bool sorted = false;
-        for (place_row const& p : places) {
-            if (p.state != node_state::on_probation || p.hung) continue;
+        for (std::uint32_t const at : order_) {
+            place_row const& p = places[at];
             std::uint32_t const busy = p.slots > p.free ? p.slots - p.free : 0;
             std::uint32_t room = p.probe_slots > busy ? (std::min)(p.probe_slots - busy, p.free) : 0;
             if (room > 0 && !sorted) {
-                std::sort(tasks.begin(), tasks.end(), [](probe_candidate const& a, probe_candidate const& b) {
-                    return a.age < b.age || (!(b.age < a.age) && a.at < b.at);
-                });
+                std::sort(tasks.begin(), tasks.end(),
+                          [&](probe_candidate const& a, probe_candidate const& b) {
+                              if (a.age < b.age || b.age < a.age) return a.age < b.age;
+                              running_row const &x = running[a.at], &y = running[b.at];
+                              return x.job != y.job ? x.job < y.job : x.task < y.task;
+                          });
                 sorted = true;
             }
             for (; room > 0 && next < tasks.size() && !(tasks[next].age > young); ++next) {
@@ -155,14 +163,14 @@ class basic_copy_offers {
         return o.win >= options_.least_win && o.gain > o.cost && (supply.idle > 0 || o.worth.saves());
     }
 
-    void sort_places(std::span<place_row const> places) {
+    void sort_places(std::span<place_row const> places, std::uint64_t task) {
         free_.clear();
         for (std::size_t i = 0; i < places.size(); ++i) {
             place_row const& p = places[i];
             free_.push_back({static_cast<std::uint32_t>(i), is_open(p) ? p.free : 0, p.slots, p.state,
-                             expected_slowdown(p), p.fails});
+                             expected_slowdown(p), p.fails, p.node});
         }
-        assign::rank_places(span_of(free_), 1, 0, turn_++, ranked_);
+        assign::rank_places(span_of(free_), 1, 0, task, ranked_);
         order_.clear();
         for (assign::ranked_place const& r : ranked_) order_.push_back(r.row);
     }
@@ -187,7 +195,6 @@ class basic_copy_offers {
     }
 
     mitigate::copy_planner_options options_;
-    std::uint64_t turn_ = 0;
     when_used<Void, std::vector<assign::free_place>> free_{};
     when_used<Void, std::vector<assign::ranked_place>> ranked_{};
     std::vector<std::uint32_t> order_{}; // free places, best first
