@@ -47,7 +47,7 @@ constexpr std::array ablations{
              {},
              [](straggle::mitigator_options& o) { o.copies.storm = 1; }},
     ablation{"hung", "nodes whose tasks do not end", off::hung},
-    ablation{"outrun", "originals that lost as evidence against nodes", 0, {.races = false}},
+    ablation{"outrun", "originals that lost as evidence against nodes", off::outrun},
     ablation{"exclusions", "exclusions, last resorts and probes", 0, {}, excludes_nothing},
     ablation{"placement", "where new tasks go", 0, {.places = false}},
     ablation{"nodes", "exclusions and placement", 0, {.places = false}, excludes_nothing},

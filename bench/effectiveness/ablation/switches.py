@@ -31,6 +31,8 @@ POINTS = [
      "evidence_.update(now, OFF ? std::span<running_attempt const>{{}} : running,"),
     ("hung", "blacklist/node_decisions.hpp",
      "evidence_.is_hung(row.node, threshold);\n", "!OFF && {0}"),
+    ("outrun", "blacklist/node_decisions.hpp", "if (evidence_.take_outrun(row.node))", "if (evidence_.take_outrun(row.node) && !OFF)"),
+    ("outrun", "blacklist/node_decisions.hpp", "= evidence_.outrun_by(row.node);", "= OFF ? 0.0 : evidence_.outrun_by(row.node);"),
 ]
 
 

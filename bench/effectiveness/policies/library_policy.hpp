@@ -38,7 +38,7 @@ straggle::attempt_status status_of(attempt_record const& a) {
 struct parts {
     bool excludes = true, copies = true, places = true;
     // What it is passed; without kinds all jobs are of one.
-    bool kinds = true, progress = true, classes = true, races = true;
+    bool kinds = true, progress = true, classes = true;
 };
 
 auto make_mitigator(straggle::mitigator_options const& options) {
@@ -81,7 +81,6 @@ class library final : public policy {
     void on_task_end(attempt_record const& ended, double now) override {
         attempt_record a = ended;
         if (!use_.kinds) a.kind = 0;
-        if (!use_.races) a.outrun = false;
         if (a.how != ending::lost) mitigator_.observe(a, now);
         if (a.node < hosts_.size() && hosts_[a.node].busy > 0) --hosts_[a.node].busy;
     }
