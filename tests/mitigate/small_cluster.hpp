@@ -265,7 +265,8 @@ class small_cluster {
                 CHECK(n.causes != 0);
                 CHECK(!n.why.rule.empty());
             }
-            if (n.state == node_state::healthy && n.spared_by == straggle::blacklist::spared::no) CHECK(n.why.rule.empty());
+            if (n.state == node_state::healthy && n.spared_by == straggle::blacklist::spared::no)
+                CHECK(n.why.rule.empty());
         }
         // A fifth of the slots, or one node.
         CHECK((out <= std::max(how_.slots, static_cast<int>(0.2 * how_.nodes * how_.slots)) || present == 0));

@@ -343,7 +343,8 @@ TEST_CASE("mitigator: a job that is left alone keeps away from a node that hangs
     CHECK(c.finished_jobs > c.jobs_begun - 12);
 }
 
-TEST_CASE("mitigator: nodes are drawn fairly for jobs that are left alone, those that are only slow among them") {
+TEST_CASE(
+    "mitigator: nodes are drawn fairly for jobs that are left alone, those that are only slow among them") {
     mitigator_options o;
     o.effects.left_alone = 0.5;
     small_cluster c({.nodes = 8, .tasks = 12, .between = 30}, o);
@@ -357,7 +358,8 @@ TEST_CASE("mitigator: nodes are drawn fairly for jobs that are left alone, those
     std::vector<int> first(8, 0);
     auto const draw = [&] {
         first.assign(8, 0);
-        for (int i = 0; i < 4000; ++i) ++first[c.m.rank_places("draw-" + std::to_string(job), hosts).front().row];
+        for (int i = 0; i < 4000; ++i)
+            ++first[c.m.rank_places("draw-" + std::to_string(job), hosts).front().row];
     };
     draw();
     for (int const n : first) CHECK((n > 400 && n < 600));

@@ -55,7 +55,7 @@ struct runs_anywhere {
 ///
 /// Source: ours.
 /// @par Cost
-/// `plan` O(n log n) in rows, some 5 us per job and 1 us per late task; allocates nothing once it
+/// `plan` O(n log n) in rows; allocates nothing once it
 /// has grown
 /// @par Guarantees
 /// deterministic; times of another unit, or another origin, give the same plans
@@ -102,9 +102,10 @@ class basic_copy_planner {
         }
         supply.price = options_.slot_price;
         supply.most_copies = options_.most_copies * static_cast<double>(slots);
-        std::size_t const nodes = static_cast<std::size_t>(std::count_if(
-            places.begin(), places.end(),
-            [](place_row const& p) { return p.slots > 0 && !p.hung && p.state != node_state::away; }));
+        std::size_t const nodes =
+            static_cast<std::size_t>(std::count_if(places.begin(), places.end(), [](place_row const& p) {
+                return p.slots > 0 && !p.hung && p.state != node_state::away;
+            }));
         note(now, nodes);
         if (!notes_.storm)
             offers_.launch(scan_, running, places, supply, races_, book_, can_run, copies_, notes_);

@@ -15,9 +15,10 @@ namespace straggle::inline STRAGGLE_ABI::mitigate {
 
 /// What became of all records that a mitigator was ever shown.
 struct mitigator_counts {
-    attempt_counts attempts;         ///< that ended; `used` ones are evidence, failed and killed ones too
-    record::running_counts running;  ///< that ran at a decision
-    std::uint64_t other_clock = 0;   ///< attempts from before a jump of the clock, or by a node's clock that is ahead
+    attempt_counts attempts;        ///< that ended; `used` ones are evidence, failed and killed ones too
+    record::running_counts running; ///< that ran at a decision
+    std::uint64_t other_clock =
+        0; ///< attempts from before a jump of the clock, or by a node's clock that is ahead
     std::uint64_t no_room = 0;       ///< nodes and jobs beyond the bounds of the options
     std::uint64_t nodes_refused = 0; ///< records of nodes whose name stood further up, or that had none
     std::uint64_t decisions = 0;     ///< how many there were

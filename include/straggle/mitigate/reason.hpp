@@ -155,7 +155,8 @@ inline void append_reason(std::string& out, action_kind kind, effect const& e) {
     case plan_note::old_state:
         return "what was restored is old: nothing new is decided yet";
     case plan_note::names_disagree:
-        return "nothing that runs was ever seen to end: are jobs named alike where they run and where they end?";
+        return "nothing that runs was ever seen to end: are jobs named alike where they run and where they "
+               "end?";
     case plan_note::action_limit:
         return "the cap of actions is reached";
     case plan_note::storm:

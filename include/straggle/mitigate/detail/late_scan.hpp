@@ -194,9 +194,7 @@ class basic_late_scan {
                                                       std::exp(options_.deviations * outlook_.spread()));
         for (std::size_t i = 0; i < rows.size();) {
             std::size_t end = i + 1;
-            while (end < rows.size() && rows[end].task == rows[i].task &&
-                   rows[i].task != no_task)
-                ++end;
+            while (end < rows.size() && rows[end].task == rows[i].task && rows[i].task != no_task) ++end;
             look_at_task(now, running, rows.subspan(i, end - i), known, threshold, book);
             i = end;
         }
@@ -207,7 +205,7 @@ class basic_late_scan {
 
     // One task: its original, or what is left of it, and its copies.
     void look_at_task(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
-                        bool known, double threshold, basic_task_book<Void>& book) {
+                      bool known, double threshold, basic_task_book<Void>& book) {
         running_row const& t = running[rows.front().at];
         std::size_t const copies = rows.size() - (rows.front().is_copy ? 0 : 1);
         copies_running_ += copies;
@@ -279,7 +277,8 @@ class basic_late_scan {
                            now - note->copy_start <
                                usual * std::exp2((std::min)(note->launched - options_.copies_per_task, 40u));
         if (!one || !t.may_copy || t.is_copy || again) {
-            if (copies > 0 && options_.kill_hung && hung && !t.is_copy && !hangs(running[rows.back().at].node))
+            if (copies > 0 && options_.kill_hung && hung && !t.is_copy &&
+                !hangs(running[rows.back().at].node))
                 kills_.push_back({t.row});
             return;
         }

@@ -29,8 +29,8 @@ class id_places {
         std::uint32_t const at = ids_.find(id);
         return at == ids_.none ? nullptr : &states_[at];
     }
-    // The state of an id, made if it has none. If there are too many, the one not seen for longest is passed to
-    // `leaves` and goes.
+    // The state of an id, made if it has none. If there are too many, the one not seen for longest is passed
+    // to `leaves` and goes.
     template <class Leaves>
     State& get(std::uint64_t id, std::size_t most, Leaves&& leaves) {
         if (State* const there = find(id)) return *there;
