@@ -112,11 +112,11 @@ class Ranking(unittest.TestCase):
         self.assertGreater(verdict["value"], verdict["threshold"])
 
     def test_a_node_that_fails_its_tasks(self):
-        extra = "".join(f"f{i},t,0,n5,{10 * i},{10 * i + 1},failed,,\n" for i in range(12))
+        extra = "".join(f"f{i},t,0,n5,{10 * i},{10 * i + 1},failed,,\n" for i in range(16))
         got = rank(history(slow=(), extra=extra))
         self.assertEqual([(v["node"], v["causes"]) for v in got["decision"]["blacklisted"]], [("n5", ["failing"])])
         failures = {n["node"]: n["failures"] for n in got["nodes"]}
-        self.assertEqual((failures["n5"]["attempts"], failures["n5"]["failed"]), (32, 12))
+        self.assertEqual((failures["n5"]["attempts"], failures["n5"]["failed"]), (36, 16))
         self.assertEqual(failures["n4"]["failed"], 0)
 
     def test_what_cannot_be_read_is_an_error(self):
@@ -327,7 +327,8 @@ class Refusals(BadInput):
         self.refuses(2, "h.csv:1: no columns for start and end", file)
         self.refuses(2, "h.csv:1: no column 'x'.*job, node, begin", "--columns", "start=x", file)
         self.refuses(2, "no column 'node' for the node", self.file("h.csv", "job,host\nj,n\n"))
-        for what in ("hello\nyou\n", '{"a":1}\n', "job;node;start_ms;end_ms\na;b;1;2\n"):
+        self.refuses(2, "JSON of none of the formats that can be read", self.file("h.csv", '{"a":1}\n'))
+        for what in ("hello\nyou\n", "job;node;start_ms;end_ms\na;b;1;2\n"):
             self.refuses(2, "h.csv:1: no log of a known format .see --from., and no table with commas .*: " + what.split("\n")[0],
                          self.file("h.csv", what))
         # However long the first line is, and whatever is in it.
