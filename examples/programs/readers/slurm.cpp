@@ -330,7 +330,9 @@ class headerless_rows {
             found.push_back({c, sum});
         }
         if (found.size() < 2) return;
-        std::ranges::stable_sort(found, {}, &time_column::sum);
+        std::ranges::sort(found, [](time_column const& a, time_column const& b) {
+            return a.sum < b.sum || (!(b.sum < a.sum) && a.column < b.column);
+        });
         at.end = found.back().column;
         at.start = found[found.size() - 2].column;
     }

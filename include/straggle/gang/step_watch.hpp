@@ -181,11 +181,15 @@ class step_watch {
     /// The ranks that are provably slow, those that cost most first. Valid until the next call.
     [[nodiscard]] std::span<straggler_type const> stragglers() {
         found_.clear();
+        slow_.clear();
         for (std::uint32_t r = 0; r < core_.ranks().size(); ++r)
-            if (core_.is_slow(r)) found_.push_back(describe(r));
-        std::stable_sort(found_.begin(), found_.end(), [](straggler_type const& a, straggler_type const& b) {
-            return a.loss_per_step > b.loss_per_step;
+            if (core_.is_slow(r)) slow_.push_back(r);
+        std::sort(slow_.begin(), slow_.end(), [this](std::uint32_t a, std::uint32_t b) {
+            double const x = core_.ranks()[a].evidence.saved().mean,
+                         y = core_.ranks()[b].evidence.saved().mean;
+            return x > y || (!(y > x) && a < b);
         });
+        for (std::uint32_t const r : slow_) found_.push_back(describe(r));
         return found_;
     }
     /// How slow a rank is since it last looked well; unknown of one that looks well, and of any before its
@@ -373,6 +377,7 @@ class step_watch {
     std::optional<typename time_of<decltype(Fields::arrived)>::type> origin_;
     step_counts counts_;
     std::vector<straggler_type> found_;
+    std::vector<std::uint32_t> slow_;
 };
 
 /// A watch of reports of a type: `auto watch = step_watch_of<report>(step_fields{...});`
