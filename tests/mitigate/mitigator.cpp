@@ -30,7 +30,8 @@ TEST_CASE("mitigator: a slow node is found, excluded with its reason, and comes 
     while (c.state(7) != node_state::excluded && ++found < 2000) c.step();
     REQUIRE(found < 2000);
     auto const& n = c.m.plan().nodes()[7];
-    CHECK(n.slow.low > 1);
+    // What still runs is a lower bound, and has no interval.
+    CHECK((n.slow.low > 1 || n.why.rule == "running_time"));
     CHECK(n.slow.value == doctest::Approx(2.5).epsilon(0.4));
     CHECK((n.causes & static_cast<std::uint8_t>(blacklist::cause::slow)) != 0);
     CHECK(n.left > 0);

@@ -59,6 +59,12 @@ double bytes_for(std::size_t records, std::size_t jobs, std::size_t nodes, std::
 }
 
 // The same per record, between 2^14 and 2^18 of them.
+straggle::rank_options<> scores_alone() {
+    straggle::rank_options<> options;
+    options.slowdowns = false;
+    return options;
+}
+
 template <class Record, class Options = straggle::rank_options<>>
 double bytes_per_record(std::uint64_t spread, Options options = {}) {
     double const few = bytes_for<Record>(1 << 14, 100, 50, spread, options);
@@ -71,9 +77,7 @@ double bytes_per_record(std::uint64_t spread, Options options = {}) {
 } // namespace
 
 TEST_CASE("dense identifiers, floating durations: no memory per record") {
-    straggle::rank_options<> scores_alone;
-    scores_alone.slowdowns = false;
-    CHECK(bytes_per_record<numbered_real>(1, scores_alone) < 0.001); // not even one table more
+    CHECK(bytes_per_record<numbered_real>(1, scores_alone()) < 0.001); // not even one table more
 }
 
 TEST_CASE("slowdowns need floating durations by job: 16 bytes per record") {
@@ -100,14 +104,28 @@ TEST_CASE("a sibling normaliser: 16 bytes more per record") {
 }
 
 TEST_CASE("84 bytes per job, about 260 per node") {
-    double const per_job = (bytes_for<numbered_real>(1 << 18, 1 << 14, 50, 1) -
-                            bytes_for<numbered_real>(1 << 18, 1 << 10, 50, 1)) /
+    double const per_job = (bytes_for<numbered_real>(1 << 18, 1 << 14, 50, 1, scores_alone()) -
+                            bytes_for<numbered_real>(1 << 18, 1 << 10, 50, 1, scores_alone())) /
                            ((1 << 14) - (1 << 10));
-    double const per_node = (bytes_for<numbered_real>(1 << 18, 100, 1 << 14, 1) -
-                             bytes_for<numbered_real>(1 << 18, 100, 1 << 10, 1)) /
+    double const per_node = (bytes_for<numbered_real>(1 << 18, 100, 1 << 14, 1, scores_alone()) -
+                             bytes_for<numbered_real>(1 << 18, 100, 1 << 10, 1, scores_alone())) /
                             ((1 << 14) - (1 << 10));
     MESSAGE("bytes asked for per job: ", per_job, ", per node: ", per_node);
     CHECK(per_job >= 84);
     CHECK(per_job <= 4 * 84);
     CHECK(per_node <= 4 * 260);
+}
+
+TEST_CASE("slowdowns need 24 bytes for each node of each job") {
+    // Each attempt is the only one of its job on its node.
+    auto const bytes = [](std::size_t records) {
+        return bytes_for<numbered_real>(records, records / 16, 50, 1) -
+               bytes_for<numbered_real>(records, records / 16, 50, 1, scores_alone());
+    };
+    double const per_pair = (bytes(1 << 18) - bytes(1 << 14)) / ((1 << 18) - (1 << 14));
+    MESSAGE("bytes asked for per job and node: ", per_pair);
+    CHECK(per_pair >= 24);
+    // A table that doubles asks for all its former sizes, too; 16 of a record in order of jobs; its group's
+    // share.
+    CHECK(per_pair <= 2 * 24 + 16 + 2 * 96 / 16.0);
 }

@@ -334,6 +334,12 @@ class node_decisions {
         return evidence_.jobs_of(node) >= 2 && evidence_.tasks_of(node) >= 4 &&
                s.low > options_.evidence.least_slowdown * classes_.usual(node);
     }
+    // All of what its tasks took since it is tried lies below what is tolerated.
+    [[nodiscard]] bool is_clear(std::uint32_t node) const noexcept {
+        slowdown const s = evidence_.slowdown_of(node);
+        return s.is_known() && evidence_.evidence(node) < 0 &&
+               s.high < options_.evidence.least_slowdown * classes_.usual(node);
+    }
     // From how many times the usual time on: a node that is slow, and whose tasks end, does not hang.
     [[nodiscard]] double hung_from(std::uint32_t node) const noexcept { return 8 * evidence_.pace_of(node); }
     // Attempts that still run have taken so long: a lower bound, and no interval.
@@ -360,7 +366,8 @@ class node_decisions {
     // A last resort works, so it can show that it has recovered.
     void reconsider(std::uint32_t node) {
         record& r = records_[node];
-        if (blacklist::has(r.causes, cause::slow) && evidence_.restored_evidence(node) > plain_relief) {
+        if (blacklist::has(r.causes, cause::slow) &&
+            (evidence_.restored_evidence(node) > plain_relief || is_clear(node))) {
             r.acquit(cause::slow);
             evidence_.end_trial(node, now_);
         }

@@ -99,6 +99,7 @@ class task_reader {
     void read(Range&& running, Line const& line, Guard const& guard, NodeOf&& node_of, KindOf&& kind_of,
               LeftAlone&& left_alone, record::running_counts& counts, std::uint64_t& other_clock) {
         rows_.clear();
+        unplaced_.clear();
         std::uint32_t at = 0;
         for (Running const& r : running) {
             std::uint32_t const row = at++;
@@ -113,18 +114,26 @@ class task_reader {
                 continue;
             }
             double const start = read_point(line, fields_.start, r);
+            // It runs, whenever it may have begun: its task has one attempt more.
+            auto const unplaced = [&] {
+                if constexpr (has_task<Fields>)
+                    unplaced_.push_back(read_key(fields_.task, r, key_of(unwrap(job), key_), no_task));
+            };
             if (!is_finite(start)) {
                 reject(record::running_rejection::missing_start);
+                unplaced();
                 continue;
             }
             if (!guard.trusts(start)) {
                 ++other_clock;
+                unplaced();
                 continue;
             }
             read_running_row out{.row = row, .start = guard.at(start)};
             if (out.start > guard.now()) {
                 if (out.start - guard.now() > guard.slack()) {
                     reject(record::running_rejection::not_started);
+                    unplaced();
                     continue;
                 }
                 out.start = guard.now(); // its node's clock is a little ahead
@@ -203,17 +212,21 @@ class task_reader {
                 if (x.start != y.start) return x.start < y.start;
                 return x.node != y.node ? x.node < y.node : a.at < b.at;
             });
+        std::sort(unplaced_.begin(), unplaced_.end());
         races_.begin_round();
+        auto other = unplaced_.begin();
         for (std::size_t i = 0; i < order_.size();) {
             std::size_t end = i + 1;
             while (end < order_.size() && order_[end].task == order_[i].task) ++end;
-            auto const together = static_cast<std::uint32_t>(end - i);
+            auto together = static_cast<std::uint32_t>(end - i);
             if (together > 1) {
                 double const first = rows_[order_[i].at].start, second = rows_[order_[i + 1].at].start;
                 races_.add(order_[i].task, first + (second - first) / 2);
             } else {
                 races_.keep(order_[i].task);
             }
+            while (other != unplaced_.end() && *other < order_[i].task) ++other;
+            for (; other != unplaced_.end() && *other == order_[i].task; ++other) ++together;
             for (std::size_t k = i; k < end; ++k) {
                 read_running_row& r = rows_[order_[k].at];
                 if (r.attempts < together) r.attempts = together;
@@ -229,6 +242,7 @@ class task_reader {
     std::uint64_t key_;
     std::vector<read_running_row> rows_;
     std::vector<place> order_;
+    std::vector<std::uint64_t> unplaced_; // tasks of attempts whose start tells nothing
     spread_sort_scratch<place> dealt_;
     race_book races_;
 };
