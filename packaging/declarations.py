@@ -228,7 +228,7 @@ class Reader:
             return "other", first, True
         if first == "using":
             named = "=" in flat
-            return "alias", flat[1], not named
+            return "alias", flat[1] if named else flat[-1], not named
         if "typedef" in flat[:2]:
             return "alias", flat[-1], False
         if first == "concept":

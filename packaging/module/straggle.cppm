@@ -123,7 +123,7 @@ using straggle::base::identifier_form;
 namespace base {
 using straggle::base::byte_writer;
 }
-using straggle::base;
+using straggle::byte_writer;
 using straggle::byte_reader;
 namespace base {
 using straggle::base::opened_frame;
