@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Every part of the way from records to a blacklist can be one of your own: here a normalizer, an
+/// Every part can be one of your own: here a normalizer, an
 /// estimator of intervals, a ranker, a selection policy and a limit, each a few lines, put together with
 /// parts of the library.
 
@@ -109,6 +109,115 @@ struct spare_the_drivers {
 static_assert(straggle::blacklist::node_limit<spare_the_drivers, std::string>);
 //! [limit]
 
+//! [detector]
+// Suspects what has run for longer than a fixed time.
+struct older_than {
+    static constexpr std::string_view name = "older_than";
+    double time;
+
+    straggle::detect::detection_note detect(straggle::detect::job_view const& job,
+                                            straggle::detect::detector_scratch&,
+                                            std::vector<straggle::detect::finding>& out) const {
+        for (std::uint32_t i = 0; i < job.running.size(); ++i)
+            if (job.running[i].elapsed > time) out.push_back({i, job.running[i].elapsed, time, time});
+        return straggle::detect::detection_note::none;
+    }
+};
+static_assert(straggle::detect::straggler_detector<older_than>);
+//! [detector]
+
+//! [profit]
+// What a copy saves if both take as long as half of their kind do.
+struct medians {
+    static constexpr std::string_view name = "medians";
+
+    straggle::outcome<straggle::assign::backup_value> value(straggle::assign::backup_case const& c) const {
+        double const saved = c.remaining.quantile(0.5).value_or(0) - c.copy.quantile(0.5).value_or(0);
+        return straggle::assign::backup_value{
+            .profit = saved, .gain = saved, .win_probability = saved > 0 ? 1.0 : 0};
+    }
+    bool accepts(straggle::assign::backup_value const& v) const { return v.profit > 0; }
+};
+static_assert(straggle::assign::profit_policy<medians>);
+//! [profit]
+
+//! [matching]
+// Each straggler takes the last node that would do.
+struct last_come {
+    static constexpr std::string_view name = "last_come";
+
+    template <class Admit>
+    void operator()(straggle::assign::assignable_pairs const& pairs, std::span<std::uint32_t const> room,
+                    std::vector<straggle::assign::assigned_pair>& out, Admit&& admit) {
+        out.clear();
+        room_.assign(room.begin(), room.end());
+        for (std::uint32_t row = 0; row < pairs.rows(); ++row)
+            for (std::uint32_t p = pairs.first[row + 1]; p-- > pairs.first[row];)
+                if (room_[pairs.column[p]] > 0) {
+                    if (admit(row)) --room_[pairs.column[p]], out.push_back({row, p});
+                    break;
+                }
+    }
+    std::vector<std::uint32_t> room_;
+};
+static_assert(straggle::assign::matching<last_come>);
+//! [matching]
+
+//! [copy_limit]
+// At most so many copies a decision.
+struct few_copies {
+    static constexpr std::string_view name = "few_copies";
+    std::uint64_t most, taken = 0;
+
+    void begin(straggle::cluster_load const&, std::size_t) { taken = 0; }
+    bool admits(straggle::assign::backup_request const&) const { return taken < most; }
+    void take(straggle::assign::backup_request const&) { ++taken; }
+};
+static_assert(straggle::assign::copy_limit<few_copies>);
+//! [copy_limit]
+
+struct task {
+    int job, number;
+    std::string host;
+    double start, end = 0;
+};
+struct host {
+    std::string name;
+    int slots, busy;
+};
+
+void in_a_mitigator() {
+    //! [in_a_mitigator]
+    straggle::mitigator loop{
+        straggle::attempt_fields{.job = &task::job,
+                                 .task = &task::number,
+                                 .node = &task::host,
+                                 .start = &task::start,
+                                 .end = &task::end},
+        straggle::running_fields{
+            .job = &task::job, .task = &task::number, .node = &task::host, .start = &task::start},
+        straggle::node_fields{.node = &host::name, .slots = &host::slots, .busy = &host::busy},
+        straggle::mitigator_options{},
+        straggle::mitigate::stages{.tasks = straggle::detect::straggler_scan{older_than{200}},
+                                   .copies =
+                                       straggle::assign::assigner{medians{}, last_come{}, few_copies{1}}}};
+    //! [in_a_mitigator]
+    std::vector<host> hosts;
+    for (int i = 0; i < 8; ++i) hosts.push_back({"host-" + std::to_string(i), 4, 1});
+    std::vector<task> running;
+    for (int i = 0; i < 30; ++i) {
+        double const end = 90 + i % 20;
+        if (i >= 27)
+            running.push_back({1, i, "host-" + std::to_string(i % 8), 0});
+        else
+            loop.observe(task{1, i, "host-" + std::to_string(i % 8), 0, end}, end);
+    }
+    std::cout << loop.decide(150.0, running, hosts).copies().size() << " copies at 150\n";
+    for (auto const& c : loop.decide(250.0, running, hosts).copies())
+        std::cout << "copy task " << running[c.row].number << " to " << hosts[c.node_row].name << ": "
+                  << c.why.rule << '\n';
+}
+
 int main() {
     std::vector<task_record> records;
     for (std::uint64_t stage = 0; stage < 12; ++stage) {
@@ -134,4 +243,5 @@ int main() {
     for (auto const& v : decision.blacklisted())
         std::cout << "avoid " << v.id << ": at least " << v.ci.low << " times the fastest sibling\n";
     for (auto const& v : decision.spared()) std::cout << v.id << " stays: " << v.spared_by << '\n';
+    in_a_mitigator();
 }

@@ -13,7 +13,7 @@ namespace claims {
 namespace {
 
 using namespace straggle;
-using mitigate::copy_planner;
+using copy_planner = mitigate::copy_planner<>;
 using mitigate::place_row;
 using mitigate::running_row;
 

@@ -17,7 +17,7 @@ namespace claims {
 namespace {
 
 using namespace straggle;
-using mitigate::copy_planner;
+using copy_planner = mitigate::copy_planner<>;
 using mitigate::running_row;
 
 struct recorded {

@@ -15,7 +15,7 @@ namespace claims {
 namespace {
 
 using namespace straggle;
-using mitigate::copy_planner;
+using copy_planner = mitigate::copy_planner<>;
 using mitigate::copy_row;
 using mitigate::place_row;
 using mitigate::running_row;

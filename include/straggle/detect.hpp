@@ -24,4 +24,5 @@
 #include <straggle/detect/speculative_lag.hpp>
 #include <straggle/detect/straggler_scan.hpp>
 #include <straggle/detect/suspect_list.hpp>
+#include <straggle/detect/tail_of_siblings.hpp>
 #include <straggle/detect/without_copies.hpp>

@@ -18,3 +18,4 @@
 #include <straggle/mitigate/node_states.hpp>
 #include <straggle/mitigate/plan.hpp>
 #include <straggle/mitigate/reason.hpp>
+#include <straggle/mitigate/stages.hpp>

@@ -679,6 +679,25 @@ namespace detect {
 using straggle::detect::straggler_scan;
 }
 
+// straggle/predict/time_outlook.hpp
+namespace predict {
+using straggle::predict::time_points;
+using straggle::predict::time_outlook;
+}
+
+// straggle/predict/sibling_times.hpp
+namespace predict {
+using straggle::predict::sibling_times_options;
+using straggle::predict::sized_task;
+using straggle::predict::basic_sibling_times;
+using straggle::predict::sibling_times;
+}
+
+// straggle/detect/tail_of_siblings.hpp
+namespace detect {
+using straggle::detect::tail_of_siblings;
+}
+
 // straggle/detect/without_copies.hpp
 namespace detect {
 using straggle::detect::without_copies;
@@ -702,20 +721,6 @@ using straggle::monitor_of;
 // straggle/mitigate/cluster_watch.hpp
 using straggle::cluster_watch;
 using straggle::watch_of;
-
-// straggle/predict/time_outlook.hpp
-namespace predict {
-using straggle::predict::time_points;
-using straggle::predict::time_outlook;
-}
-
-// straggle/predict/sibling_times.hpp
-namespace predict {
-using straggle::predict::sibling_times_options;
-using straggle::predict::sized_task;
-using straggle::predict::basic_sibling_times;
-using straggle::predict::sibling_times;
-}
 
 // straggle/mitigate/copy_planner_options.hpp
 namespace mitigate {
@@ -745,10 +750,15 @@ using straggle::predict::left_by_both;
 using straggle::predict::is_soon_by_both;
 }
 
+// straggle/mitigate/stages.hpp
+namespace mitigate {
+using straggle::mitigate::by_options;
+using straggle::mitigate::stages;
+}
+
 // straggle/mitigate/copy_planner.hpp
 namespace mitigate {
 using straggle::mitigate::runs_anywhere;
-using straggle::mitigate::basic_copy_planner;
 using straggle::mitigate::copy_planner;
 }
 

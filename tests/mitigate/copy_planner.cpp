@@ -23,7 +23,7 @@
 #include <vector>
 
 using namespace straggle;
-using mitigate::copy_planner;
+using copy_planner = mitigate::copy_planner<>;
 using mitigate::copy_row;
 using mitigate::place_row;
 using mitigate::running_row;

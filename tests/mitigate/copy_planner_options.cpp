@@ -13,7 +13,7 @@ TEST_CASE("copy_planner_options: reach the parts that they are for") {
     copy_planner_options options{.least_win = 0.4};
     options.races.of_task = 0.6;
     options.times.most_jobs = 7;
-    straggle::mitigate::copy_planner const planner(options);
+    straggle::mitigate::copy_planner<> const planner(options);
     CHECK(planner.options().least_win == 0.4);
     CHECK(planner.races().of_task(1) == doctest::Approx(0.6));
     CHECK(planner.times().options().most_jobs == 7);

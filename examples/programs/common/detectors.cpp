@@ -18,6 +18,7 @@
 #include <straggle/detect/progress_gap.hpp>
 #include <straggle/detect/speculative_lag.hpp>
 #include <straggle/detect/straggler_scan.hpp>
+#include <straggle/detect/tail_of_siblings.hpp>
 #include <straggle/papers/evaluation_2019.hpp>
 
 #include <array>
@@ -129,6 +130,13 @@ rule make_largest_gain(settings& s, known_of_tasks const&) {
     s.take("min_share", d.min_share, 0, 1);
     return rule(d);
 }
+rule make_tail_of_siblings(settings& s, known_of_tasks const&) {
+    straggle::detect::tail_of_siblings d;
+    s.take("threshold", d.threshold, 1, any);
+    s.take("deviations", d.deviations, 0, any);
+    s.take("chance", d.chance, 0, 1);
+    return rule(d);
+}
 rule make_mantri(settings& s, known_of_tasks const&) {
     straggle::detect::mantri<> d;
     s.take("delta", d.delta, 0, 1 - tiny);
@@ -164,7 +172,7 @@ struct entry {
     rule (*make)(settings&, known_of_tasks const&);
     bool can_be_warm = false;
 };
-constexpr std::array<entry, 11> catalogue{{{"progress_gap", make_progress_gap},
+constexpr std::array<entry, 12> catalogue{{{"progress_gap", make_progress_gap},
                                            {"late", make_late},
                                            {"late_as_printed", make_late_as_printed},
                                            {"late_with_caps", make_late_with_caps},
@@ -174,6 +182,7 @@ constexpr std::array<entry, 11> catalogue{{{"progress_gap", make_progress_gap},
                                            {"flink", make_flink},
                                            {"largest_gain", make_largest_gain},
                                            {"mantri", make_mantri},
+                                           {"tail_of_siblings", make_tail_of_siblings},
                                            {"node_aware", make_node_aware, true}}};
 
 // What goes around every rule.

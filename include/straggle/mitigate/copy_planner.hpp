@@ -10,20 +10,22 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/copy_offers.hpp>
 #include <straggle/mitigate/detail/late_scan.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
+#include <straggle/mitigate/stages.hpp>
 #include <straggle/predict/sibling_times.hpp>
 #include <straggle/record/cluster_load.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -59,12 +61,19 @@ struct runs_anywhere {
 /// has grown
 /// @par Guarantees
 /// deterministic; times of another unit, or another origin, give the same plans
-template <class Void = void>
-class basic_copy_planner {
+///
+/// @tparam Tasks and `Copies`: as in `stages`
+template <class Tasks = by_options, class Copies = by_options>
+class copy_planner {
   public:
     /// @param options shares and factors; the defaults are meant to be used
-    explicit basic_copy_planner(copy_planner_options options = {})
-        : options_(options), scan_(options), offers_(options), races_(options.races) {}
+    /// @param tasks and `copies`: stages of the caller's own
+    explicit copy_planner(copy_planner_options options = {}, Tasks tasks = {}, Copies copies = {})
+        : options_(options),
+          scan_(options, scan_of(options, std::move(tasks))),
+          offers_(options),
+          assigner_(std::move(copies)),
+          races_(options.races) {}
 
     /// An attempt ended. In any order.
     /// @return false for what is no time: nothing is learnt
@@ -107,8 +116,12 @@ class basic_copy_planner {
                 return p.slots > 0 && !p.hung && p.state != node_state::away;
             }));
         note(now, nodes);
-        if (!notes_.storm)
-            offers_.launch(scan_, running, places, supply, races_, book_, can_run, copies_, notes_);
+        if (!notes_.storm) {
+            if constexpr (std::same_as<Copies, by_options>)
+                offers_.launch(scan_, running, places, supply, races_, book_, can_run, copies_, notes_);
+            else
+                offers_.launch_by(assigner_, scan_, running, places, load, book_, can_run, copies_, notes_);
+        }
         // A probe is compared with its original: against one that is well on its way it could only lose.
         double const young = (std::max)(scan_.usual() / 8, now - planned_);
         planned_ = now;
@@ -167,7 +180,7 @@ class basic_copy_planner {
     /// Replaces what was learnt by what `write` has appended.
     /// @return the reason of the reader; nothing has changed if it is not `ok`
     status read(byte_reader& in) {
-        basic_copy_planner next(options_);
+        copy_planner next(options_, tasks_stage(), assigner_);
         next.scan_.read(in);
         next.races_.read(in);
         if (in.ok()) *this = std::move(next);
@@ -175,21 +188,44 @@ class basic_copy_planner {
     }
     /// Takes in what another planner has learnt, for instance of another part of the cluster. Jobs that run
     /// are left to who runs them.
-    void merge(basic_copy_planner const& other) {
+    void merge(copy_planner const& other) {
         scan_.merge(other.scan_);
         races_.merge(other.races_);
     }
 
     /// What is known of the times of tasks.
-    [[nodiscard]] predict::basic_sibling_times<Void> const& times() const noexcept {
-        return scan_.siblings();
-    }
+    [[nodiscard]] predict::sibling_times const& times() const noexcept { return scan_.siblings(); }
     /// What races have shown.
-    [[nodiscard]] assign::basic_race_record<Void> const& races() const noexcept { return races_; }
+    [[nodiscard]] assign::race_record const& races() const noexcept { return races_; }
     /// The options it was made with.
     [[nodiscard]] copy_planner_options const& options() const noexcept { return options_; }
 
+    /// What finds late tasks.
+    [[nodiscard]] auto const& tasks() const noexcept { return scan_.scan(); }
+    /// What decides on copies.
+    [[nodiscard]] Copies const& copies_stage() const noexcept { return assigner_; }
+
   private:
+    using tail_scan = detect::straggler_scan<detect::tail_of_siblings>;
+    using scan_type =
+        detail::late_scan<std::conditional_t<std::same_as<Tasks, by_options>, tail_scan, Tasks>>;
+
+    static auto scan_of(copy_planner_options const& options, Tasks tasks) {
+        if constexpr (std::same_as<Tasks, by_options>) {
+            tail_scan scan;
+            scan.detector().threshold = options.straggler_threshold;
+            scan.detector().deviations = options.deviations;
+            return scan;
+        } else {
+            return tasks;
+        }
+    }
+    [[nodiscard]] Tasks tasks_stage() const {
+        if constexpr (std::same_as<Tasks, by_options>)
+            return {};
+        else
+            return scan_.scan();
+    }
     // A race is over when the task is. One that no round has seen, as the task ended soon after its copy
     // began, is known by the end of the copy: left out, quick losses would be missing.
     void observe_race(detail::task_note& n, ended_row const& e) {
@@ -251,20 +287,18 @@ class basic_copy_planner {
     }
 
     copy_planner_options options_;
-    detail::basic_late_scan<Void> scan_;
-    detail::basic_copy_offers<Void> offers_;
-    assign::basic_race_record<Void> races_;
-    detail::basic_task_book<Void> book_{};
+    scan_type scan_;
+    detail::copy_offers offers_;
+    [[no_unique_address]] Copies assigner_;
+    assign::race_record races_;
+    detail::task_book book_{};
     double recent_ = 0, just_ended_ = 0, now_ = 0; // tasks that ended; older ones fade within a usual time
     double planned_ = 1e300;                       // when it last planned
     healthy_slots healthy_;                        // at the last plan
     bool begun_ = false;
-    detail::when_used<Void, std::vector<assign::free_place>> free_{};
-    detail::when_used<Void, std::vector<copy_row>> copies_{};
+    std::vector<assign::free_place> free_{};
+    std::vector<copy_row> copies_{};
     copy_notes notes_{};
 };
-
-/// A `basic_copy_planner` that is instantiated where it is used.
-using copy_planner = basic_copy_planner<>;
 
 } // namespace straggle::mitigate

@@ -24,6 +24,7 @@
 #include <straggle/mitigate/mitigator_options.hpp>
 #include <straggle/mitigate/node_states.hpp>
 #include <straggle/mitigate/plan.hpp>
+#include <straggle/mitigate/stages.hpp>
 #include <straggle/record/record_reader.hpp>
 
 #include <algorithm>
@@ -52,6 +53,17 @@ struct any_node {
         return true;
     }
 };
+
+template <class Nodes>
+using node_stage = std::conditional_t<std::same_as<Nodes, mitigate::by_options>, node_decisions, Nodes>;
+
+template <class Nodes>
+[[nodiscard]] node_stage<Nodes> node_stage_of(mitigator_options const& options, Nodes own) {
+    if constexpr (std::same_as<Nodes, mitigate::by_options>)
+        return node_decisions(options.nodes);
+    else
+        return own;
+}
 
 } // namespace straggle::detail
 
@@ -82,7 +94,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// `task_traits`
 /// @tparam NodePart decides about nodes: `node_decisions`, or anything with its functions; `slow_now` and
 /// `only_fails` may be missing
-/// @tparam CopyPart decides about copies: `mitigate::copy_planner`, or anything with its functions
+/// @tparam CopyPart decides about tasks and copies: `mitigate::copy_planner`, or anything with its functions;
+/// `mitigate::stages` name a detector, profit, matching or limits of your own
 /// @par Cost
 /// `observe` O(1). `decide` O(n log n) for n nodes and running attempts. Memory is bounded by the
 /// options; the steady state allocates nothing
@@ -94,7 +107,7 @@ template <class Attempt, class Running, class Node,
           class AttemptFields = typename detail::traits_fields<Attempt>::type,
           class RunningFields = typename detail::traits_fields<Running>::type,
           class NodeFields = typename detail::traits_fields<Node>::type, class NodePart = node_decisions,
-          class CopyPart = mitigate::copy_planner>
+          class CopyPart = mitigate::copy_planner<>>
     requires record::attempt_fields_for<AttemptFields, Attempt> &&
              record::running_attempt_fields_for<RunningFields, Running> &&
              record::node_fields_for<NodeFields, Node>
@@ -145,6 +158,15 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         : intake(std::move(attempts), std::move(running), std::move(nodes), options, node_part, copy_part),
           blank_nodes_(std::move(node_part)),
           blank_copies_(std::move(copy_part)) {}
+    /// The same with stages of the caller's own.
+    template <class Nodes, class Tasks, class Copies>
+        requires std::same_as<NodePart, detail::node_stage<Nodes>> &&
+                     std::same_as<CopyPart, mitigate::copy_planner<Tasks, Copies>>
+    mitigator(AttemptFields attempts, RunningFields running, NodeFields nodes, mitigator_options options,
+              mitigate::stages<Nodes, Tasks, Copies> own)
+        : mitigator(std::move(attempts), std::move(running), std::move(nodes), options,
+                    detail::node_stage_of(options, std::move(own.nodes)),
+                    CopyPart(options.copies, std::move(own.tasks), std::move(own.copies))) {}
     mitigator(mitigator const&) = delete;
     mitigator& operator=(mitigator const&) = delete;
 
@@ -391,6 +413,12 @@ mitigator(AttemptFields, RunningFields, NodeFields, mitigator_options = {})
     -> mitigator<detail::record_of<AttemptFields>, detail::record_of<RunningFields>,
                  detail::record_of<NodeFields>, AttemptFields, RunningFields, NodeFields>;
 
+template <class AttemptFields, class RunningFields, class NodeFields, class Nodes, class Tasks, class Copies>
+mitigator(AttemptFields, RunningFields, NodeFields, mitigator_options, mitigate::stages<Nodes, Tasks, Copies>)
+    -> mitigator<detail::record_of<AttemptFields>, detail::record_of<RunningFields>,
+                 detail::record_of<NodeFields>, AttemptFields, RunningFields, NodeFields,
+                 detail::node_stage<Nodes>, mitigate::copy_planner<Tasks, Copies>>;
+
 /// A mitigator of records that are named: for fields that are callables.
 /// @par Example
 /// `auto m = mitigator_of<attempt, task, host>(attempt_fields, running_fields, node_fields);`
@@ -400,5 +428,14 @@ template <class Attempt, class Running, class Node, class AttemptFields, class R
                                 mitigator_options options = {}) {
     return mitigator<Attempt, Running, Node, AttemptFields, RunningFields, NodeFields>(
         std::move(attempts), std::move(running), std::move(nodes), options);
+}
+/// The same with stages of the caller's own.
+template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
+          class NodeFields, class Nodes, class Tasks, class Copies>
+[[nodiscard]] auto mitigator_of(AttemptFields attempts, RunningFields running, NodeFields nodes,
+                                mitigator_options options, mitigate::stages<Nodes, Tasks, Copies> own) {
+    return mitigator<Attempt, Running, Node, AttemptFields, RunningFields, NodeFields,
+                     detail::node_stage<Nodes>, mitigate::copy_planner<Tasks, Copies>>(
+        std::move(attempts), std::move(running), std::move(nodes), options, std::move(own));
 }
 } // namespace straggle

@@ -148,6 +148,9 @@ class basic_sibling_times {
         jobs_.erase(job);
     }
 
+    /// Forgets a job, with all that it has shown.
+    void forget(std::uint64_t job) { jobs_.erase(job); }
+
     /// Appends what was learned of kinds and of the cluster; jobs that are not over are left out.
     void write(byte_writer& out) const {
         detail::kind_times::write(out, all_);

@@ -5,17 +5,20 @@
 /// Private part of `mitigate/copy_planner.hpp`: prices copies of late tasks and finds nodes for them.
 #pragma once
 
+#include <straggle/assign/backup_fields.hpp>
+#include <straggle/assign/backup_plan.hpp>
 #include <straggle/assign/copy_worth.hpp>
 #include <straggle/assign/race_record.hpp>
 #include <straggle/assign/rank_places.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/late_scan.hpp>
 #include <straggle/mitigate/detail/place_odds.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
+#include <straggle/record/cluster_load.hpp>
+#include <straggle/stats/empirical.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -35,20 +38,18 @@ struct slot_supply {
     double price = 0;
 };
 
-template <class Void = void>
-class basic_copy_offers {
+class copy_offers {
     using place_row = mitigate::place_row;
     using running_row = mitigate::running_row;
 
   public:
-    explicit basic_copy_offers(mitigate::copy_planner_options const& options) : options_(options) {}
+    explicit copy_offers(mitigate::copy_planner_options const& options) : options_(options) {}
 
     // Appends copies, best first, and counts what came of the candidates.
-    template <class CanRun>
-    void launch(basic_late_scan<Void>& scan, std::span<running_row const> running,
-                std::span<place_row const> places, slot_supply supply,
-                assign::basic_race_record<Void> const& races, basic_task_book<Void>& book, CanRun& can_run,
-                when_used<Void, std::vector<mitigate::copy_row>>& out, mitigate::copy_notes& notes) {
+    template <class Scan, class CanRun>
+    void launch(Scan& scan, std::span<running_row const> running, std::span<place_row const> places,
+                slot_supply supply, assign::race_record const& races, task_book& book, CanRun& can_run,
+                std::vector<mitigate::copy_row>& out, mitigate::copy_notes& notes) {
         auto& candidates = scan.candidates_;
         notes.priced = static_cast<std::uint32_t>(candidates.size());
         if (candidates.empty()) return;
@@ -104,11 +105,78 @@ class basic_copy_offers {
         }
     }
 
+    // The same by an assigner of the caller's own, which has the last word on what to launch and to stop.
+    template <class Scan, class Assigner, class CanRun>
+    void launch_by(Assigner& assigner, Scan& scan, std::span<running_row const> running,
+                   std::span<place_row const> places, cluster_load load, task_book& book, CanRun& can_run,
+                   std::vector<mitigate::copy_row>& out, mitigate::copy_notes& notes) {
+        auto& candidates = scan.candidates_;
+        notes.priced = static_cast<std::uint32_t>(candidates.size());
+        std::sort(candidates.begin(), candidates.end(), [](copy_candidate const& a, copy_candidate const& b) {
+            double const x = a.left.quantile(0.5), y = b.left.quantile(0.5);
+            return x > y || (!(y > x) && a.note < b.note);
+        });
+        load.running = scan.tasks_;
+        load.suspects = scan.late_.size();
+        load.copies = scan.copies_running_;
+        auto const runs_on = [&](copy_candidate const& c) { return running[c.at].node; };
+        auto const attempts = [&](copy_candidate const& c) { return running[c.at].attempts; };
+        auto const may_run = [&](copy_candidate const& c, place_row const& p) -> bool {
+            return can_run(running[c.at].row, p.row);
+        };
+        auto const left = [&](copy_candidate const& c) {
+            left_.assign(c.left.at);
+            return left_.view();
+        };
+        auto const fresh = [&](copy_candidate const& c, place_row const& p) {
+            predict::time_points times = scan.groups_[c.group].fresh;
+            for (double& x : times.at) x *= c.input_factor * expected_slowdown(p);
+            return times;
+        };
+        auto const predict = [&](copy_candidate const& c, place_row const& p) {
+            copy_.assign(fresh(c, p).at);
+            return copy_.view();
+        };
+        auto const free = [](place_row const& p) { return is_open(p) ? p.free : 0u; };
+        assign::backup_plan const& plan = assigner.choose(
+            candidates,
+            assign::straggler_fields{
+                .runs_on = runs_on, .remaining = left, .attempts = attempts, .can_run = may_run},
+            places,
+            assign::backup_node_fields{.node = &place_row::node, .free = free, .state = &place_row::state},
+            predict, load);
+        std::size_t const first = out.size();
+        for (assign::backup_choice const& choice : plan.choices) {
+            copy_candidate const& c = candidates[choice.straggler];
+            running_row const& t = running[c.at];
+            if (!choice.copy) {
+                using enum assign::backup_refusal;
+                ++(choice.reason == over_limit                                           ? notes.over_limit
+                   : choice.reason == not_profitable || choice.reason == unlikely_to_win ? notes.not_worth
+                                                                                         : notes.no_place);
+                continue;
+            }
+            place_row const& p = places[choice.copy->node];
+            assign::backup_value const& v = choice.copy->value;
+            assign::copy_worth worth;
+            worth.relative = expected_slowdown(p) / c.slow;
+            worth.win_probability = worth.by_place = worth.by_task = v.win_probability;
+            advise(c, scan.groups_[c.group], {v.gain, v.cost, v.win_probability, worth}, book);
+            out.push_back({t.row, p.row, range_of(c.left, 1), range_of(fresh(c, p), 1), v.win_probability,
+                           v.gain, v.cost, c.why, false});
+            if (choice.copy->kill) scan.kills_.push_back({t.row});
+        }
+        std::sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
+                  [](mitigate::copy_row const& a, mitigate::copy_row const& b) {
+                      double const x = a.gain - a.cost, y = b.gain - b.cost;
+                      return x > y || (!(y > x) && a.task_row < b.task_row);
+                  });
+    }
+
     // Tasks that have just begun try the nodes on probation.
     template <class CanRun>
-    void probe(when_used<Void, std::vector<probe_candidate>>& tasks, double young,
-               std::span<running_row const> running, std::span<place_row const> places, CanRun& can_run,
-               when_used<Void, std::vector<mitigate::copy_row>>& out) {
+    void probe(std::vector<probe_candidate>& tasks, double young, std::span<running_row const> running,
+               std::span<place_row const> places, CanRun& can_run, std::vector<mitigate::copy_row>& out) {
         order_.clear();
         for (std::uint32_t i = 0; i < places.size(); ++i)
             if (places[i].state == node_state::on_probation && !places[i].hung) order_.push_back(i);
@@ -145,7 +213,7 @@ class basic_copy_offers {
     };
 
     [[nodiscard]] static offer price(copy_candidate const& c, candidate_group const& group, double slow,
-                                     double slot, assign::basic_race_record<Void> const& races) noexcept {
+                                     double slot, assign::race_record const& races) noexcept {
         predict::time_points there = group.fresh;
         for (double& x : there.at) x *= c.input_factor * slow;
         assign::copy_worth const w = assign::worth_of({.left = c.left.at,
@@ -183,7 +251,7 @@ class basic_copy_offers {
         return end;
     }
     static void advise(copy_candidate const& c, candidate_group const& group, offer const& o,
-                       basic_task_book<Void>& book) noexcept {
+                       task_book& book) noexcept {
         if (c.note == no_note) return;
         predict::time_points there = group.fresh;
         double const relative = o.worth.relative;
@@ -195,10 +263,10 @@ class basic_copy_offers {
     }
 
     mitigate::copy_planner_options options_;
-    when_used<Void, std::vector<assign::free_place>> free_{};
-    when_used<Void, std::vector<assign::ranked_place>> ranked_{};
+    stats::empirical left_, copy_; // of the pair that an assigner is asked about
+    std::vector<assign::free_place> free_{};
+    std::vector<assign::ranked_place> ranked_{};
     std::vector<std::uint32_t> order_{}; // free places, best first
 };
-using copy_offers = basic_copy_offers<>;
 
 } // namespace straggle::detail

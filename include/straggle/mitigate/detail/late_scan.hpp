@@ -12,10 +12,13 @@
 #include <straggle/base/prefetch.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/spread_sort.hpp>
-#include <straggle/base/when_used.hpp>
+#include <straggle/detect/detector.hpp>
+#include <straggle/detect/straggler_scan.hpp>
+#include <straggle/detect/tail_of_siblings.hpp>
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/copy_candidates.hpp>
+#include <straggle/mitigate/detail/job_views.hpp>
 #include <straggle/mitigate/detail/place_odds.hpp>
 #include <straggle/mitigate/detail/running_jobs.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
@@ -25,20 +28,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class Void = void>
-class basic_late_scan {
+struct no_views {};
+
+template <class Scan = detect::straggler_scan<detect::tail_of_siblings>>
+class late_scan {
     using running_row = mitigate::running_row;
+    // The default rule is asked task by task, with all that is known; others see a job as `job_view`.
+    static constexpr bool by_rows = std::same_as<Scan, detect::straggler_scan<detect::tail_of_siblings>>;
 
   public:
-    explicit basic_late_scan(mitigate::copy_planner_options const& options)
-        : options_(options), siblings_(options.times), progress_(options.times.most_kinds) {}
+    late_scan(mitigate::copy_planner_options const& options, Scan scan)
+        : options_(options),
+          scan_(std::move(scan)),
+          siblings_(options.times),
+          progress_(options.times.most_kinds) {}
+    [[nodiscard]] Scan const& scan() const noexcept { return scan_; }
 
     // A task ended well, or was stopped. False for what is no time.
     bool observe(mitigate::ended_row const& e, task_note const* note) {
@@ -46,6 +60,7 @@ class basic_late_scan {
         if (e.how != attempt_status::success)
             return siblings_.observe_censored(e.job, e.kind, took, slow, e.input);
         if (note) progress_.observe_ended(e.kind, note->track, e.end);
+        if constexpr (!by_rows) views_.ended(e.job, e.node, took, e.input);
         if (!siblings_.observe(e.job, e.kind, took, slow, e.input)) return false;
         ended_ = (std::min)(ended_ + 1, 200.0);
         usual_ += (took - usual_) / ended_;
@@ -53,7 +68,7 @@ class basic_late_scan {
     }
 
     void look(double now, std::span<running_row const> running, std::span<mitigate::place_row const> places,
-              basic_task_book<Void>& book) {
+              task_book& book) {
         begin(places);
         sort_tasks(running);
         book.begin();
@@ -65,7 +80,7 @@ class basic_late_scan {
             first = last;
         }
         book.end();
-        jobs_.finish_idle(now, usual_, [this](std::uint64_t job) { siblings_.finish(job); });
+        jobs_.finish_idle(now, usual_, [this](std::uint64_t job) { forget(job); });
         std::sort(late_.begin(), late_.end(), [](mitigate::late_task const& a, mitigate::late_task const& b) {
             double const x = a.left.middle, y = b.left.middle;
             return x > y || (!(y > x) && a.row < b.row);
@@ -74,7 +89,7 @@ class basic_late_scan {
     // Tasks that ended and jobs that are over tell how many tasks a job has.
     void count_task() noexcept { jobs_.count_task(); }
     void finish(std::uint64_t job) {
-        siblings_.finish(job);
+        forget(job);
         jobs_.finish(job);
     }
     [[nodiscard]] double tasks_per_job() const noexcept { return jobs_.tasks_per_job(); }
@@ -85,8 +100,8 @@ class basic_late_scan {
         if (!siblings_.outlook(job, kind, {}, outlook_)) return usual_;
         return outlook_.usual() * siblings_.factor(job, kind, {0, 1, input});
     }
-    [[nodiscard]] predict::basic_sibling_times<Void>& siblings() noexcept { return siblings_; }
-    [[nodiscard]] predict::basic_sibling_times<Void> const& siblings() const noexcept { return siblings_; }
+    [[nodiscard]] predict::sibling_times& siblings() noexcept { return siblings_; }
+    [[nodiscard]] predict::sibling_times const& siblings() const noexcept { return siblings_; }
 
     void write(byte_writer& out) const {
         siblings_.write(out);
@@ -102,7 +117,7 @@ class basic_late_scan {
         usual_ = usual;
         ended_ = ended;
     }
-    void merge(basic_late_scan const& other) {
+    void merge(late_scan const& other) {
         siblings_.merge(other.siblings_);
         progress_.merge(other.progress_);
         double const all = ended_ + other.ended_;
@@ -111,16 +126,26 @@ class basic_late_scan {
     }
 
     // Of the last look.
-    when_used<Void, std::vector<mitigate::late_task>> late_{};
-    when_used<Void, std::vector<mitigate::kill_row>> kills_{};
-    when_used<Void, std::vector<copy_candidate>> candidates_{};
-    when_used<Void, std::vector<candidate_group>> groups_{};
-    when_used<Void, std::vector<probe_candidate>> probes_{};
+    std::vector<mitigate::late_task> late_{};
+    std::vector<mitigate::kill_row> kills_{};
+    std::vector<copy_candidate> candidates_{};
+    std::vector<candidate_group> groups_{};
+    std::vector<probe_candidate> probes_{};
     std::uint32_t tasks_ = 0, no_estimate_ = 0, hung_ = 0;
     std::uint32_t late_nodes_ = 0; // with late tasks, those that hang left out
     std::size_t copies_running_ = 0;
 
   private:
+    void forget(std::uint64_t job) {
+        siblings_.finish(job);
+        if constexpr (!by_rows) views_.finish(job);
+    }
+    [[nodiscard]] bool is_late(double chance) const noexcept {
+        if constexpr (by_rows)
+            return scan_.detector().is_late(chance);
+        else
+            return finding_ != nullptr;
+    }
     struct sorted_row {
         std::uint64_t job, task;
         std::uint32_t at; // among the running
@@ -149,11 +174,13 @@ class basic_late_scan {
         probes_.clear();
         tasks_ = no_estimate_ = hung_ = late_nodes_ = 0;
         copies_running_ = 0;
+        slots_ = 0;
         nodes_.assign(nodes_.size(), {});
         constexpr std::uint32_t most = 0xffffff; // beyond is a mistake, and no reason for so much memory
         for (mitigate::place_row const& p : places) {
             if (p.node >= most) continue;
             if (p.node >= nodes_.size()) nodes_.resize(p.node + std::size_t{1});
+            slots_ += p.slots;
             nodes_[p.node] = {.slow = believed(p.slow), .now = p.slow_now, .hung = p.hung};
         }
     }
@@ -175,7 +202,7 @@ class basic_late_scan {
 
     // All tasks of one job.
     void look_at_job(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
-                     basic_task_book<Void>& book) {
+                     task_book& book) {
         running_row const& any = running[rows.front().at];
         sized_.clear();
         double longest = 0;
@@ -189,12 +216,16 @@ class basic_late_scan {
         bool const known = siblings_.outlook(any.job, any.kind, span_of(sized_), outlook_);
         std::size_t const first = candidates_.size();
         double threshold = 0;
-        if (known)
-            threshold = outlook_.usual() * (std::max)(options_.straggler_threshold,
-                                                      std::exp(options_.deviations * outlook_.spread()));
+        if constexpr (by_rows) {
+            if (known) threshold = scan_.detector().limit(outlook_);
+        } else {
+            ask_detector(now, running, rows);
+            if (known) threshold = detect::tail_of_siblings{}.limit(outlook_);
+        }
         for (std::size_t i = 0; i < rows.size();) {
             std::size_t end = i + 1;
             while (end < rows.size() && rows[end].task == rows[i].task && rows[i].task != no_task) ++end;
+            finding_ = by_rows || named_[i] == 0 ? nullptr : &scan_.findings()[named_[i] - 1];
             look_at_task(now, running, rows.subspan(i, end - i), known, threshold, book);
             i = end;
         }
@@ -203,9 +234,28 @@ class basic_late_scan {
         for (std::size_t c = first; c < candidates_.size(); ++c) candidates_[c].group = groups_.size() - 1;
     }
 
+    // Marks the rows of tasks that the detector names by one more than the place of their finding.
+    void ask_detector(double now, std::span<running_row const> running, std::span<sorted_row const> rows)
+        requires(!by_rows)
+    {
+        views_.begin(rows.front().job, slots_);
+        named_.assign(rows.size(), 0);
+        for (std::uint32_t i = 0; i < rows.size();) {
+            std::uint32_t end = i + 1;
+            while (end < rows.size() && rows[end].task == rows[i].task && rows[i].task != no_task) ++end;
+            running_row const& t = running[rows[i].at];
+            views_.add(t, now, slow_of(t.node), end - i, i);
+            i = end;
+        }
+        detect::job_view const view = views_.view(now);
+        (void)scan_(view);
+        for (std::uint32_t k = 0; k < scan_.findings().size(); ++k)
+            named_[view.running[scan_.findings()[k].task].row] = k + 1;
+    }
+
     // One task: its original, or what is left of it, and its copies.
     void look_at_task(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
-                      bool known, double threshold, basic_task_book<Void>& book) {
+                      bool known, double threshold, task_book& book) {
         running_row const& t = running[rows.front().at];
         std::size_t const copies = rows.size() - (rows.front().is_copy ? 0 : 1);
         copies_running_ += copies;
@@ -242,7 +292,7 @@ class basic_late_scan {
                 by_progress = false;
         }
         predict::time_points left;
-        if (by_progress && age < limit &&
+        if (by_progress && age < limit && finding_ == nullptr &&
             predict::is_soon_by_both(outlook_, factor, age, note->track, now, worth, limit - age)) {
             if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
             return;
@@ -255,7 +305,7 @@ class basic_late_scan {
                 chance = later / static_cast<double>(predict::time_points::count);
             }
         }
-        if (!(chance >= 0.5)) {
+        if (!is_late(chance)) {
             if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
             return;
         }
@@ -265,7 +315,10 @@ class basic_late_scan {
         } else if (!by_progress) {
             left = left_after(outlook_, age, factor, odds);
         }
-        comparison const why{age + left.quantile(0.5), limit, usual, "late for its siblings"};
+        comparison const why =
+            finding_ != nullptr
+                ? comparison{finding_->value, finding_->threshold, finding_->usual, Scan::name()}
+                : comparison{age + left.quantile(0.5), limit, usual, "late for its siblings"};
         late_.push_back({t.row, range_of(left, 1), why});
         if (!hung && t.node < nodes_.size() && !nodes_[t.node].late) {
             nodes_[t.node].late = true;
@@ -310,16 +363,20 @@ class basic_late_scan {
     }
 
     mitigate::copy_planner_options options_;
-    predict::basic_sibling_times<Void> siblings_;
-    predict::basic_progress_trust<Void> progress_;
+    Scan scan_;
+    [[no_unique_address]] std::conditional_t<by_rows, no_views, job_views> views_{};
+    std::vector<std::uint32_t> named_{};       // by row of the job
+    detect::finding const* finding_ = nullptr; // of the task that is looked at
+    double slots_ = 0;
+    predict::sibling_times siblings_;
+    predict::progress_trust progress_;
     double usual_ = 0, ended_ = 0; // time of a task of the cluster
     predict::time_outlook outlook_{};
     std::vector<node_note> nodes_{};
     std::vector<sorted_row> order_{};
-    when_used<Void, spread_sort_scratch<sorted_row>> dealt_{};
-    when_used<Void, std::vector<predict::sized_task>> sized_{};
-    basic_running_jobs<Void> jobs_{};
+    spread_sort_scratch<sorted_row> dealt_{};
+    std::vector<predict::sized_task> sized_{};
+    running_jobs jobs_{};
 };
-using late_scan = basic_late_scan<>;
 
 } // namespace straggle::detail

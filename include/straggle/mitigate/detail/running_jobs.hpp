@@ -7,7 +7,6 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/base/when_used.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -22,8 +21,7 @@ struct running_job {
     bool is_over = false;
 };
 
-template <class Void = void>
-class basic_running_jobs {
+class running_jobs {
   public:
     // In a round, in ascending order of jobs.
     void seen(std::uint64_t job, double now, double longest) {
@@ -70,7 +68,7 @@ class basic_running_jobs {
     }
 
   private:
-    [[nodiscard]] auto place_of(std::uint64_t job) noexcept {
+    [[nodiscard]] std::vector<running_job>::iterator place_of(std::uint64_t job) noexcept {
         return std::lower_bound(jobs_.begin(), jobs_.end(), job,
                                 [](running_job const& n, std::uint64_t id) { return n.job < id; });
     }
@@ -82,9 +80,8 @@ class basic_running_jobs {
         tasks_ /= 2;
     }
 
-    when_used<Void, std::vector<running_job>> jobs_{}, new_{}, next_{}; // by number
+    std::vector<running_job> jobs_{}, new_{}, next_{}; // by number
     double tasks_ = 0, over_ = 0;
 };
-using running_jobs = basic_running_jobs<>;
 
 } // namespace straggle::detail

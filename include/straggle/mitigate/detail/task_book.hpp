@@ -7,7 +7,6 @@
 
 #include <straggle/assign/race_record.hpp>
 #include <straggle/base/config.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/predict/progress_trust.hpp>
 
@@ -36,8 +35,7 @@ struct task_note {
 };
 
 // Notes in the order of job and task. A round reads them in that order and writes the next ones.
-template <class Void = void>
-class basic_task_book {
+class task_book {
   public:
     void begin() {
         next_.clear();
@@ -76,10 +74,9 @@ class basic_task_book {
     void keep(task_note const& n) {
         if (!n.over && round_ - n.round < 3) next_.push_back(n);
     }
-    when_used<Void, std::vector<task_note>> notes_{}, next_{};
+    std::vector<task_note> notes_{}, next_{};
     std::size_t at_ = 0;
     std::uint32_t round_ = 0;
 };
-using task_book = basic_task_book<>;
 
 } // namespace straggle::detail

@@ -1,0 +1,133 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include <straggle/assign/assigner.hpp>
+#include <straggle/detect/straggler_scan.hpp>
+#include <straggle/mitigate/copy_planner.hpp>
+#include <straggle/mitigate/stages.hpp>
+
+#include <doctest/doctest.h>
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+using namespace straggle;
+
+namespace {
+
+// Suspects what is older than a fixed time; keeps what it was shown.
+struct older_than {
+    static constexpr std::string_view name = "older_than";
+    double time;
+    std::size_t* finished;
+    std::size_t* copies;
+
+    detect::detection_note detect(detect::job_view const& job, detect::detector_scratch&,
+                                  std::vector<detect::finding>& out) const {
+        *finished = job.finished.size();
+        for (std::uint32_t i = 0; i < job.running.size(); ++i) {
+            *copies += job.running[i].copies - 1;
+            if (job.running[i].elapsed > time) out.push_back({i, job.running[i].elapsed, time, time / 2});
+        }
+        return detect::detection_note::none;
+    }
+};
+struct always_seven {
+    static constexpr std::string_view name = "always_seven";
+    outcome<assign::backup_value> value(assign::backup_case const&) const {
+        return assign::backup_value{.profit = 7, .gain = 8, .cost = 1, .win_probability = 0.5};
+    }
+    bool accepts(assign::backup_value const&) const { return true; }
+};
+
+struct bench {
+    std::size_t finished = 0, copies = 0;
+    mitigate::copy_planner<detect::straggler_scan<older_than>,
+                           assign::assigner<always_seven, assign::greedy_assignment, assign::copies_per_task,
+                                            assign::speculative_cap>>
+        planner;
+    std::vector<mitigate::running_row> running;
+    std::vector<mitigate::place_row> places;
+
+    explicit bench(double share)
+        : planner(
+              {}, detect::straggler_scan(older_than{50, &finished, &copies}),
+              assign::assigner(always_seven{}, assign::copies_per_task{1}, assign::speculative_cap{share})) {
+        for (std::uint32_t n = 0; n < 10; ++n)
+            places.push_back({.row = 100 + n, .node = n, .slots = 4, .free = 2});
+        for (std::uint32_t i = 0; i < 20; ++i)
+            planner.observe_ended({.job = 1, .task = 100 + i, .node = i % 10, .end = 90 + 1.0 * i});
+        for (std::uint32_t i = 0; i < 3; ++i)
+            running.push_back({.row = i, .job = 1, .task = i, .node = i, .start = 20.0 * i});
+    }
+    void plan(double now) { planner.plan(now, running, places, {.now = now, .slots = 40}); }
+};
+
+} // namespace
+
+TEST_CASE("stages: the defaults need no word") {
+    static_assert(std::same_as<decltype(mitigate::stages{}), mitigate::stages<>>);
+    static_assert(std::same_as<mitigate::copy_planner<>,
+                               mitigate::copy_planner<mitigate::by_options, mitigate::by_options>>);
+    mitigate::copy_planner<> const planner({.straggler_threshold = 3});
+    CHECK(planner.tasks().detector().threshold == 3);
+    CHECK(planner.tasks().name() == "tail_of_siblings");
+}
+
+TEST_CASE("stages: a detector of one's own says which tasks are late, and why") {
+    bench b(1);
+    b.plan(80); // ages 80, 60, 40, of tasks that usually take 100
+    CHECK(b.finished == 20);
+    REQUIRE(b.planner.suspects().size() == 2);
+    for (auto const& s : b.planner.suspects()) {
+        CHECK(s.why.rule == "older_than");
+        CHECK(s.why.threshold == 50);
+        CHECK(s.why.usual == 25);
+        CHECK(s.left.middle > 0);
+    }
+    b.plan(30);
+    CHECK(b.planner.suspects().empty());
+    CHECK(b.planner.copies().empty());
+}
+
+TEST_CASE("stages: profit and limits of one's own decide on copies, and refusals are counted") {
+    bench b(1);
+    b.plan(80);
+    REQUIRE(b.planner.copies().size() == 2);
+    for (auto const& c : b.planner.copies()) {
+        CHECK(c.gain == 8);
+        CHECK(c.cost == 1);
+        CHECK(c.win_probability == 0.5);
+        CHECK(c.node_row != 100 + c.task_row); // not where it runs
+        CHECK(c.there.middle > 0);
+    }
+    bench few(0.025); // of forty slots one
+    few.plan(80);
+    CHECK(few.planner.copies().size() == 1);
+    CHECK(few.planner.notes().over_limit == 1);
+    // A task that has its copy gets no other.
+    bench raced(1);
+    raced.plan(80);
+    raced.running.push_back(raced.running[0]);
+    raced.running.back().is_copy = true;
+    raced.running.back().node = 9;
+    raced.running[0].attempts = raced.running.back().attempts = 2;
+    raced.plan(81);
+    CHECK(raced.copies == 1);
+    CHECK(raced.planner.copies().size() == 1);
+}
+
+TEST_CASE("stages: parts of one's own stay when what was learned is read") {
+    bench b(1);
+    byte_writer out;
+    b.planner.write(out);
+    auto const bytes = std::move(out).seal(frame_kind("test"), 1);
+    auto const frame = open_frame(bytes, frame_kind("test"), 1);
+    REQUIRE(frame);
+    byte_reader in = frame->payload;
+    REQUIRE(b.planner.read(in) == status::ok);
+    CHECK(b.planner.tasks().detector().time == 50);
+    CHECK(b.planner.copies_stage().profit().name == "always_seven");
+}
