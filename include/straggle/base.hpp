@@ -31,4 +31,3 @@
 #include <straggle/base/spread_sort.hpp>
 #include <straggle/base/storable.hpp>
 #include <straggle/base/token_bucket.hpp>
-#include <straggle/base/when_used.hpp>

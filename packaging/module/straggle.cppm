@@ -320,7 +320,6 @@ namespace assign {
 using straggle::assign::race_record_options;
 using straggle::assign::log_guess;
 using straggle::assign::race_claim;
-using straggle::assign::basic_race_record;
 using straggle::assign::race_record;
 }
 
@@ -689,7 +688,6 @@ using straggle::predict::time_outlook;
 namespace predict {
 using straggle::predict::sibling_times_options;
 using straggle::predict::sized_task;
-using straggle::predict::basic_sibling_times;
 using straggle::predict::sibling_times;
 }
 
@@ -744,7 +742,6 @@ using straggle::mitigate::copy_notes;
 namespace predict {
 using straggle::predict::progress_track;
 using straggle::predict::progress_worth;
-using straggle::predict::basic_progress_trust;
 using straggle::predict::progress_trust;
 using straggle::predict::left_by_both;
 using straggle::predict::is_soon_by_both;
@@ -769,7 +766,6 @@ using straggle::mitigate::action_kind_count;
 using straggle::mitigate::to_string;
 using straggle::mitigate::effect;
 using straggle::mitigate::effect_options;
-using straggle::mitigate::basic_effect_meter;
 using straggle::mitigate::effect_meter;
 }
 
@@ -793,7 +789,6 @@ using straggle::mitigate::planned_kill;
 using straggle::mitigate::planned_place;
 using straggle::mitigate::plan_note;
 using straggle::mitigate::plan_note_count;
-using straggle::mitigate::basic_mitigation_plan;
 }
 using straggle::mitigation_plan;
 

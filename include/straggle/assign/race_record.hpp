@@ -57,11 +57,10 @@ struct race_claim {
 /// O(log kinds); 24 bytes a kind
 /// @par Guarantees
 /// deterministic
-template <class = void>
-class basic_race_record {
+class race_record {
   public:
     /// @param options what is assumed before the first race
-    explicit basic_race_record(race_record_options const& options = {}) : options_(options) {}
+    explicit race_record(race_record_options const& options = {}) : options_(options) {}
 
     /// Chance that a late task of this kind is late because of what it is.
     [[nodiscard]] double of_task(std::uint32_t kind) const noexcept {
@@ -161,7 +160,7 @@ class basic_race_record {
         if (in.expect(luck_.races >= 0 && detail::is_finite(luck_.races))) weigh_lucks();
     }
     /// Takes in the races of another one.
-    void merge(basic_race_record const& other) {
+    void merge(race_record const& other) {
         double const races = static_cast<double>(races_), more = static_cast<double>(other.races_);
         if (more > 0) shift_ = (races * shift_ + more * other.shift_) / (races + more);
         information_ = (std::min)(information_ + other.information_, 15.0);
@@ -341,8 +340,5 @@ class basic_race_record {
     double shift_ = 0, information_ = 0;
     std::uint64_t races_ = 0, won_ = 0;
 };
-
-/// A `basic_race_record` that is instantiated where it is used.
-using race_record = basic_race_record<>;
 
 } // namespace straggle::assign

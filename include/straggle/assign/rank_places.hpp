@@ -56,7 +56,6 @@ struct ranked_place {
 /// O(n log n)
 /// @par Guarantees
 /// deterministic
-template <class = void>
 inline void rank_places(std::span<free_place const> nodes, double usual, double wait, std::uint64_t task,
                         std::vector<ranked_place>& out) {
     out.clear();

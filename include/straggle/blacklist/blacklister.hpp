@@ -6,7 +6,6 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/detail/verdicts.hpp>
 #include <straggle/blacklist/dominated.hpp>
@@ -109,10 +108,10 @@ class blacklister {
     [[no_unique_address]] Selection selection_;
     [[no_unique_address]] detail::limits_or_default<Limits...> limits_;
     std::int64_t calls_ = 0;
-    detail::when_used<Selection, std::vector<blacklist::candidate>> candidates_;
-    detail::when_used<Selection, std::vector<std::string_view>> spared_by_;
+    std::vector<blacklist::candidate> candidates_;
+    std::vector<std::string_view> spared_by_;
     blacklist::selection_scratch scratch_;
-    detail::when_used<Selection, detail::interval_census> census_;
+    detail::interval_census census_;
 };
 
 blacklister() -> blacklister<>;

@@ -108,7 +108,6 @@ void log_exclusions(Keeper const& keeper, std::vector<blacklist::logged_exclusio
 }
 
 // Compares two lists; stops at the first difference.
-template <class = void>
 class difference_finder {
   public:
     std::optional<blacklist::decision_difference> found;
@@ -279,7 +278,7 @@ replay_decision(decision_record<NodeId> const& record, Keeper& keeper,
     auto const& decision = fleet.empty() ? keeper.decide(*ranking, record.window)
                                          : keeper.decide(*ranking, record.window, fleet);
 
-    detail::difference_finder<> compare;
+    detail::difference_finder compare;
     compare.in_list("nodes", record.nodes, ranking->nodes(), detail::compare_nodes{});
     compare.in_list("unranked", record.unranked, ranking->unranked(), detail::compare_nodes{});
     compare.in_decision(record.rule == decision.rule(), "rule");

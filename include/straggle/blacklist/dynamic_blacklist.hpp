@@ -11,7 +11,6 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/base/ranges.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/detail/blacklist_times.hpp>
 #include <straggle/blacklist/detail/verdicts.hpp>
@@ -256,7 +255,7 @@ class dynamic_blacklist {
         clock.read(in);
         typename nodes_type::tables_type tables(options_.most_nodes);
         tables.read(in);
-        detail::when_used<Attempt, detail::race_book> races;
+        detail::race_book races;
         races.read(in);
         if (!in.ok()) return in.reason();
         decltype(decisions_) decisions(options_.decisions);
@@ -364,11 +363,11 @@ class dynamic_blacklist {
     detail::attempt_reader<Attempt, AttemptFields> attempts_;
     running_type running_;
     nodes_type nodes_;
-    detail::when_used<Attempt, node_decisions> decisions_;
+    node_decisions decisions_;
     detail::blacklist_clock<time_type> clock_;
     decision_type decision_, next_;
     dynamic_blacklist_counts counts_;
-    detail::when_used<Attempt, std::vector<running_attempt>> attempts_running_;
+    std::vector<running_attempt> attempts_running_;
     bool is_told_ = false; // the nodes of this decision
 };
 

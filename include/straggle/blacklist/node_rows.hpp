@@ -9,7 +9,6 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/projection.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/record/cluster_load.hpp>
 #include <straggle/record/id_table.hpp>
@@ -137,7 +136,7 @@ class node_rows {
   protected:
     Fields fields_;
     tables_type tables_;
-    when_used<Node, std::vector<blacklist::node_row>> rows_;
+    std::vector<blacklist::node_row> rows_;
     std::vector<std::size_t> user_rows_;
     std::vector<std::uint32_t> busy_;
 

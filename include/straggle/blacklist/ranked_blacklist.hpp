@@ -10,7 +10,6 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/detail/exclusion_turns.hpp>
 #include <straggle/blacklist/detail/verdicts.hpp>
@@ -367,11 +366,11 @@ class ranked_blacklist {
 
     // What stands, and the memory in which its successor is built.
     interner<NodeId> ids_, next_ids_;
-    detail::when_used<NodeId, std::vector<detail::node_record>> records_, next_records_;
+    std::vector<detail::node_record> records_, next_records_;
     blacklist_decision<NodeId> decision_, next_decision_;
 
     // Scratch.
-    detail::when_used<NodeId, std::vector<blacklist::candidate>> candidates_;
+    std::vector<blacklist::candidate> candidates_;
     std::vector<std::uint32_t> order_;
     std::vector<bool> weak_; // by ranked node
     std::vector<node_case> cases_;
@@ -379,7 +378,7 @@ class ranked_blacklist {
     std::vector<NodeId const*> silent_;
     interner<NodeId> present_;
     blacklist::selection_scratch scratch_;
-    detail::when_used<NodeId, detail::interval_census> census_;
+    detail::interval_census census_;
 };
 
 /// A `ranked_blacklist` with policies and limits of types that need not be written: only the nodes' is.

@@ -80,11 +80,10 @@ struct effect_options {
 /// @par Guarantees
 /// sums are whole numbers on a fixed grid: order and merging change no bit. noexcept but for
 /// contracts
-template <class = void>
-class basic_effect_meter {
+class effect_meter {
   public:
     /// @pre `left_alone` in [0, 1), `level` in (0, 1), `most` from 1 to 2^27
-    explicit basic_effect_meter(effect_options options = {}) : options_(options) {
+    explicit effect_meter(effect_options options = {}) : options_(options) {
         STRAGGLE_EXPECTS(options.left_alone >= 0 && options.left_alone < 1);
         STRAGGLE_EXPECTS(options.level > 0 && options.level < 1);
         STRAGGLE_EXPECTS(options.most > 0 && options.most <= most_ever / 2);
@@ -164,7 +163,7 @@ class basic_effect_meter {
     void resume(action_kind kind) noexcept { tallies_[static_cast<std::size_t>(kind)] = {}; }
 
     /// Takes in what another one has seen; a kind stopped there is judged anew here.
-    void merge(basic_effect_meter const& other) noexcept {
+    void merge(effect_meter const& other) noexcept {
         for (std::size_t k = 0; k < action_kind_count; ++k) {
             tally& t = tallies_[k];
             for (std::size_t s = 0; s < strata_count; ++s)
@@ -253,8 +252,5 @@ class basic_effect_meter {
     effect_options options_;
     std::array<tally, action_kind_count> tallies_{};
 };
-
-/// A `basic_effect_meter` that is instantiated where it is used.
-using effect_meter = basic_effect_meter<>;
 
 } // namespace straggle::mitigate

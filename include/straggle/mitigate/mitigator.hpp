@@ -16,7 +16,6 @@
 #include <straggle/base/published.hpp>
 #include <straggle/base/ranges.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/mitigate/detail/mitigator_intake.hpp>
 #include <straggle/mitigate/effect.hpp>
 #include <straggle/mitigate/lease.hpp>
@@ -399,13 +398,13 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
 
     NodePart blank_nodes_; // that have seen nothing
     CopyPart blank_copies_;
-    detail::when_used<Attempt, mitigation_plan> plan_, next_;
+    mitigation_plan plan_, next_;
     cluster_load load_;
     mitigate::lease lease_;
     straggle::published<mitigate::node_states<node_id>> latest_;
-    detail::when_used<Attempt, std::vector<mitigate::place_row>> places_;
-    detail::when_used<Attempt, std::vector<assign::ranked_place>> placed_;
-    detail::when_used<Attempt, std::vector<mitigate::planned_place>> ranked_;
+    std::vector<mitigate::place_row> places_;
+    std::vector<assign::ranked_place> placed_;
+    std::vector<mitigate::planned_place> ranked_;
 };
 
 template <class AttemptFields, class RunningFields, class NodeFields>

@@ -7,7 +7,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/record/node_state.hpp>
 #include <straggle/record/slowdown.hpp>
 
@@ -55,7 +54,7 @@ class node_states {
 
   private:
     interner<Id> ids_;
-    detail::when_used<Id, std::vector<node_view>> views_; // by index
+    std::vector<node_view> views_; // by index
 };
 
 } // namespace straggle::mitigate

@@ -8,7 +8,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/node_state.hpp>
@@ -105,19 +104,17 @@ inline constexpr std::size_t plan_note_count = 17;
 } // namespace straggle::mitigate
 
 namespace straggle::inline STRAGGLE_ABI::detail {
-template <class>
 class plan_writer;
 } // namespace straggle::detail
 
-namespace straggle::inline STRAGGLE_ABI::mitigate {
+namespace straggle::inline STRAGGLE_ABI {
 
 /// What `mitigator::decide` says.
 ///
 /// A plan is advice: what is not done costs nothing, and asked again it comes again.
 /// @par Guarantees
 /// stays as it is until the next `decide`; a copy keeps for ever
-template <class Void = void>
-class basic_mitigation_plan {
+class mitigation_plan {
   public:
     /// All nodes, in the order of their range.
     [[nodiscard]] std::span<mitigate::planned_node const> nodes() const noexcept {
@@ -148,31 +145,22 @@ class basic_mitigation_plan {
     }
 
   private:
-    template <class>
     friend class detail::plan_writer;
-    detail::when_used<Void, std::vector<mitigate::planned_node>> nodes_;
-    detail::when_used<Void, std::vector<mitigate::planned_copy>> copies_;
-    detail::when_used<Void, std::vector<mitigate::planned_kill>> kills_;
+    std::vector<mitigate::planned_node> nodes_;
+    std::vector<mitigate::planned_copy> copies_;
+    std::vector<mitigate::planned_kill> kills_;
     std::array<mitigate::plan_note, mitigate::plan_note_count> notes_{};
     std::size_t noted_ = 0;
 };
-
-} // namespace straggle::mitigate
-
-namespace straggle::inline STRAGGLE_ABI {
-
-/// A `basic_mitigation_plan` that is instantiated where it is used.
-using mitigation_plan = mitigate::basic_mitigation_plan<>;
 
 } // namespace straggle
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 // What may write a plan.
-template <class Plan>
 class plan_writer {
   public:
-    explicit plan_writer(Plan& plan) noexcept : plan_(plan) {}
+    explicit plan_writer(mitigation_plan& plan) noexcept : plan_(plan) {}
     void clear() noexcept {
         plan_.nodes_.clear();
         plan_.copies_.clear();
@@ -187,7 +175,7 @@ class plan_writer {
     }
 
   private:
-    Plan& plan_;
+    mitigation_plan& plan_;
 };
 
 } // namespace straggle::detail

@@ -87,11 +87,10 @@ struct progress_worth {
 /// `worth` O(log kinds), `observe_ended` and 16 steps; 420 bytes a kind; allocates nothing once it has grown
 /// @par Guarantees
 /// noexcept but for memory; deterministic
-template <class = void>
-class basic_progress_trust {
+class progress_trust {
   public:
     /// @param most_kinds kinds kept; further ones share what all have shown
-    explicit basic_progress_trust(std::size_t most_kinds = 1024) : most_kinds_(most_kinds) {}
+    explicit progress_trust(std::size_t most_kinds = 1024) : most_kinds_(most_kinds) {}
 
     /// A task ended well at `end`: what its reports promised is held against it.
     void observe_ended(std::uint32_t kind, progress_track const& track, double end) {
@@ -151,7 +150,7 @@ class basic_progress_trust {
         }
     }
     /// Takes in what another one has learned.
-    void merge(basic_progress_trust const& other) {
+    void merge(progress_trust const& other) {
         all_.merge(other.all_);
         for (entry const& e : other.kinds_) {
             if (table* const own = of(e.kind)) own->merge(other.tables_[e.place]);
@@ -194,9 +193,6 @@ class basic_progress_trust {
     std::vector<entry> kinds_{}; // by kind
     std::vector<table> tables_{};
 };
-
-/// A `basic_progress_trust` that is instantiated where it is used.
-using progress_trust = basic_progress_trust<>;
 
 } // namespace straggle::predict
 

@@ -67,11 +67,10 @@ struct sized_task {
 /// nothing once it has grown
 /// @par Guarantees
 /// deterministic; times of another unit give the same answers in that unit
-template <class Void = void>
-class basic_sibling_times {
+class sibling_times {
   public:
     /// @param options weights and bounds
-    explicit basic_sibling_times(sibling_times_options const& options = {}) : options_(options) {
+    explicit sibling_times(sibling_times_options const& options = {}) : options_(options) {
         for (std::size_t b = 0; b <= detail::log_bins::count; ++b)
             assumed_[b] = detail::assumed_survival(detail::log_bins::log_at(static_cast<double>(b)));
     }
@@ -175,7 +174,7 @@ class basic_sibling_times {
         }
     }
     /// Takes in what another one has learned of kinds and of the cluster.
-    void merge(basic_sibling_times const& other) {
+    void merge(sibling_times const& other) {
         ++learned_;
         for (std::size_t b = 0; b < detail::log_bins::count; ++b)
             if (other.all_.bins[b] > 0) all_.add(b, static_cast<double>(other.all_.bins[b]));
@@ -332,8 +331,5 @@ class basic_sibling_times {
     detail::job_times now_{};            // while an outlook is made
     std::uint64_t clock_ = 0, over_capacity_ = 0, rejected_ = 0;
 };
-
-/// A `basic_sibling_times` that is instantiated where it is used.
-using sibling_times = basic_sibling_times<>;
 
 } // namespace straggle::predict

@@ -105,8 +105,7 @@ class time_outlook {
     }
 
   private:
-    template <class>
-    friend class basic_sibling_times;
+    friend class sibling_times;
 
     static constexpr double last_log =
         (static_cast<double>(detail::log_bins::count) - 1 - detail::log_bins::centre) /

@@ -110,17 +110,15 @@ class blacklist_clock {
 };
 
 // Stands for attempts that run where none are told.
-template <class Void = void>
-class basic_no_running_reader {
+class no_running_reader {
   public:
-    basic_no_running_reader(base::no_field, std::uint64_t) noexcept {}
+    no_running_reader(base::no_field, std::uint64_t) noexcept {}
     [[nodiscard]] race_book const& races() const noexcept { return races_; }
     [[nodiscard]] race_book& races() noexcept { return races_; }
 
   private:
     race_book races_;
 };
-using no_running_reader = basic_no_running_reader<>;
 template <class Running, class Fields>
 struct running_reader_of {
     using type = task_reader<Running, Fields>;

@@ -27,8 +27,7 @@ using limits_or_default =
     std::conditional_t<sizeof...(Limits) == 0, limit_row<blacklist::share_of_slots<>>, limit_row<Limits...>>;
 
 // The sorted ends of all intervals: how many nodes are provably faster or slower than one, in O(log nodes).
-template <class = void>
-class basic_interval_census {
+class interval_census {
   public:
     template <class Node>
     void take(std::span<Node const> nodes, rank::edge_rule rule) {
@@ -70,7 +69,6 @@ class basic_interval_census {
     std::vector<double> lows_, highs_, points_;
     rank::edge_rule rule_ = rank::edge_rule::closed;
 };
-using interval_census = basic_interval_census<>;
 
 // What is known against a node, whatever it is called.
 struct charge {

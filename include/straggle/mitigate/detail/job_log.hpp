@@ -9,7 +9,6 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/mitigate/effect.hpp>
 
 #include <bit>
@@ -21,12 +20,11 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Jobs that go on, and tasks for which a copy was planned.
-template <class Void = void>
-class basic_job_log {
-    static constexpr std::uint32_t none = when_used<Void, interner<std::uint64_t>>::none;
+class job_log {
+    static constexpr std::uint32_t none = interner<std::uint64_t>::none;
 
   public:
-    explicit basic_job_log(std::size_t most) noexcept : most_(most) {}
+    explicit job_log(std::size_t most) noexcept : most_(most) {}
 
     struct job_entry {
         double first_start = 0, last_end = 0, last_seen = 0, longest = 0, sum_log = 0;
@@ -73,7 +71,7 @@ class basic_job_log {
     }
 
     // The job is over: how long it took is what its exposures led to.
-    void finish(std::uint64_t job, mitigate::basic_effect_meter<Void>& meter) {
+    void finish(std::uint64_t job, mitigate::effect_meter& meter) {
         std::uint32_t const at = jobs_.find(job);
         if (at == none) return;
         close(entries_[at], meter);
@@ -81,7 +79,7 @@ class basic_job_log {
     }
     // Jobs of which nothing was seen for three times their longest attempt are over. One that lasts longer
     // than `most_alone` is left alone no longer: it may be a service or a queue, whose name never ends.
-    void sweep(double now, double most_alone, mitigate::basic_effect_meter<Void>& meter) {
+    void sweep(double now, double most_alone, mitigate::effect_meter& meter) {
         for (std::uint32_t at = 0; at < jobs_.bound(); ++at) {
             if (!jobs_.contains(at)) continue;
             job_entry& e = entries_[at];
@@ -113,7 +111,7 @@ class basic_job_log {
         trials_[at].last_seen = now;
     }
     // A task has ended: what it still took after the copy was planned, against what was expected.
-    void task_ended(std::uint64_t task, double end, mitigate::basic_effect_meter<Void>& meter) {
+    void task_ended(std::uint64_t task, double end, mitigate::effect_meter& meter) {
         if (tasks_.size() == 0) return;
         std::uint32_t const at = tasks_.find(task);
         if (at == none) return;
@@ -141,7 +139,7 @@ class basic_job_log {
     };
     static constexpr std::size_t most_trials = 4096;
 
-    static void close(job_entry const& e, mitigate::basic_effect_meter<Void>& meter) {
+    static void close(job_entry const& e, mitigate::effect_meter& meter) {
         if (!e.is_compared || e.exposed == 0 || e.ended == 0 || !(e.last_end > e.first_start)) return;
         // Against the usual length of its tasks: jobs of a kind differ in size less than in what they do.
         double const usual = std::exp(e.sum_log / e.ended);
@@ -156,13 +154,12 @@ class basic_job_log {
     }
     static constexpr std::uint32_t no_kind_known = 0xFFFFFFFFu;
 
-    when_used<Void, interner<std::uint64_t>> jobs_, tasks_;
+    interner<std::uint64_t> jobs_, tasks_;
     std::vector<job_entry> entries_;
     std::vector<trial> trials_;
     std::size_t most_;
     std::uint64_t refused_ = 0;
     double last_sweep_ = 0;
 };
-using job_log = basic_job_log<>;
 
 } // namespace straggle::detail

@@ -22,8 +22,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // How the time of the caller went since the last decision.
 enum class clock_step : std::uint8_t { usual, back, forward };
 
-template <class = void>
-class basic_loop_guard {
+class loop_guard {
   public:
     // Begins a round at `now` of the caller's clock. @pre `now` is a number
     clock_step begin(double now) noexcept {
@@ -222,7 +221,6 @@ class basic_loop_guard {
     std::uint32_t ahead_node_ = 0;
     double ahead_to_ = 0;
 };
-using loop_guard = basic_loop_guard<>;
 
 // Begins a round at a point of the caller's clock, whatever that says.
 template <class Line, class Time>

@@ -9,7 +9,6 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/blacklist/node_decisions.hpp>
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/job_log.hpp>
@@ -34,10 +33,6 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 template <class NodePart, class CopyPart>
 class mitigation_loop {
-    using plan_type = when_used<NodePart, mitigation_plan>;
-    using writer_type = plan_writer<plan_type>;
-    using log_type = when_used<NodePart, job_log>;
-
   public:
     mitigation_loop(mitigator_options const& options, NodePart node_part, CopyPart copy_part)
         : options_(options),
@@ -46,13 +41,13 @@ class mitigation_loop {
           effects_(options.effects),
           jobs_(options.most_jobs) {}
 
-    [[nodiscard]] when_used<NodePart, loop_guard>& guard() noexcept { return guard_; }
-    [[nodiscard]] when_used<NodePart, loop_guard> const& guard() const noexcept { return guard_; }
-    [[nodiscard]] when_used<NodePart, mitigate::effect_meter>& effects() noexcept { return effects_; }
+    [[nodiscard]] loop_guard& guard() noexcept { return guard_; }
+    [[nodiscard]] loop_guard const& guard() const noexcept { return guard_; }
+    [[nodiscard]] mitigate::effect_meter& effects() noexcept { return effects_; }
     [[nodiscard]] auto const& effects() const noexcept { return effects_; }
     [[nodiscard]] NodePart const& nodes() const noexcept { return nodes_; }
     [[nodiscard]] CopyPart const& copies() const noexcept { return copies_; }
-    [[nodiscard]] log_type const& jobs() const noexcept { return jobs_; }
+    [[nodiscard]] job_log const& jobs() const noexcept { return jobs_; }
     [[nodiscard]] std::uint64_t actions() const noexcept { return meter_.total(); }
     // Whether nothing is done for a job; see `job_log::sweep` for how long.
     [[nodiscard]] bool is_left_alone(std::uint64_t job) const {
@@ -81,8 +76,8 @@ class mitigation_loop {
         if (!has_met_)
             if (auto const* const known = jobs_.find(attempt.job)) has_met_ = known->runs;
         if (auto* const job = jobs_.touch(attempt.job, attempt.end, is_left_alone, kind))
-            attempt.as == attempt_status::success ? log_type::ended(*job, attempt.start, attempt.end)
-                                                  : log_type::ran(*job, attempt.start, attempt.end);
+            attempt.as == attempt_status::success ? job_log::ended(*job, attempt.start, attempt.end)
+                                                  : job_log::ran(*job, attempt.start, attempt.end);
         if (attempt.as == attempt_status::success && attempt.task != no_task)
             jobs_.task_ended(attempt.task, attempt.end, effects_);
         return used;
@@ -100,8 +95,8 @@ class mitigation_loop {
 
     // One round; `can_run` is asked by places in `running` and `nodes`.
     template <class CanRun>
-    void decide(round_facts const& facts, plan_type& plan, CanRun&& can_run) {
-        writer_type out(plan);
+    void decide(round_facts const& facts, mitigation_plan& plan, CanRun&& can_run) {
+        plan_writer out(plan);
         out.clear();
         bool const is_fit = look(facts, out);
         learn(facts);
@@ -169,7 +164,7 @@ class mitigation_loop {
     void placed(std::uint64_t job, bool is_left_alone, std::uint32_t kind) {
         if (!(options_.effects.left_alone > 0)) return;
         if (auto* const entry = jobs_.touch(job, guard_.now(), is_left_alone, kind))
-            log_type::expose(*entry, mitigate::action_kind::placement);
+            job_log::expose(*entry, mitigate::action_kind::placement);
     }
 
     // `later`: how much larger the same point of time is here.
@@ -231,7 +226,7 @@ class mitigation_loop {
     }
 
     // Whether what is known may be acted on; says why not.
-    bool look(round_facts const& facts, writer_type& out) {
+    bool look(round_facts const& facts, plan_writer& out) {
         guard_.runs(facts.running.size());
         meter_.advance(guard_.now(), options_.actions.period);
         if (facts.step == clock_step::back) quiet_why_ = mitigate::plan_note::clock_went_back;
@@ -282,7 +277,7 @@ class mitigation_loop {
         double newest = -1e300;
         oldest_ = guard_.now();
         std::uint64_t touched = 0;
-        typename log_type::job_entry* job = nullptr;
+        job_log::job_entry* job = nullptr;
         for (std::uint32_t i = 0; i < facts.running.size(); ++i) {
             read_running_row const& r = facts.running[i];
             attempts_.push_back(
@@ -314,8 +309,8 @@ class mitigation_loop {
                 job->kind = r.kind;
                 job->runs = true;
                 has_met_ = has_met_ || job->ended != 0;
-                log_type::ran(*job, r.start, guard_.now());
-                if (excluded_ != 0) log_type::expose(*job, mitigate::action_kind::exclusion);
+                job_log::ran(*job, r.start, guard_.now());
+                if (excluded_ != 0) job_log::expose(*job, mitigate::action_kind::exclusion);
             }
             if (r.task != no_task) jobs_.task_runs(r.task, guard_.now());
         }
@@ -327,7 +322,7 @@ class mitigation_loop {
         meter_.charge(new_copies);
     }
 
-    void write_nodes(round_facts const& facts, bool is_fit, std::uint64_t& left, writer_type& out) {
+    void write_nodes(round_facts const& facts, bool is_fit, std::uint64_t& left, plan_writer& out) {
         auto& planned = out.nodes();
         planned.resize(facts.user_nodes);
         for (std::size_t i = 0; i < planned.size(); ++i) planned[i] = mitigate::planned_node{.row = i};
@@ -403,7 +398,7 @@ class mitigation_loop {
         }
     }
 
-    void write_copies(round_facts const& facts, bool is_fit, std::uint64_t left, writer_type& out) {
+    void write_copies(round_facts const& facts, bool is_fit, std::uint64_t left, plan_writer& out) {
         auto const& notes = copies_.notes();
         if (notes.storm) out.note(mitigate::plan_note::storm);
         if (!is_fit) return;
@@ -430,7 +425,7 @@ class mitigation_loop {
     }
 
     // Does it help?
-    void judge(writer_type& out) {
+    void judge(plan_writer& out) {
         constexpr std::array notes{mitigate::plan_note::exclusion_stopped, mitigate::plan_note::copy_stopped,
                                    mitigate::plan_note::cooldown_stopped,
                                    mitigate::plan_note::placement_stopped};
@@ -441,14 +436,14 @@ class mitigation_loop {
     }
 
     mitigator_options options_;
-    when_used<NodePart, loop_guard> guard_;
+    loop_guard guard_;
     NodePart nodes_;
     CopyPart copies_;
-    when_used<NodePart, mitigate::effect_meter> effects_;
-    log_type jobs_;
+    mitigate::effect_meter effects_;
+    job_log jobs_;
     action_meter meter_;
-    when_used<NodePart, std::vector<node_memory>> memory_;           // by index of the node
-    when_used<NodePart, std::vector<mitigate::planned_node>> shown_; // by row of the last round
+    std::vector<node_memory> memory_;           // by index of the node
+    std::vector<mitigate::planned_node> shown_; // by row of the last round
     double last_round_ = -1e300;
     std::uint64_t verdicts_ = 0, draws_ = 0;
     std::size_t excluded_ = 0;
@@ -457,9 +452,9 @@ class mitigation_loop {
     bool has_met_ = false; // a job both ran and ended
     double oldest_ = 0;    // start of what runs
 
-    when_used<NodePart, std::vector<running_attempt>> attempts_;
-    when_used<NodePart, std::vector<mitigate::running_row>> rows_;
-    when_used<NodePart, std::vector<mitigate::place_row>> places_;
+    std::vector<running_attempt> attempts_;
+    std::vector<mitigate::running_row> rows_;
+    std::vector<mitigate::place_row> places_;
 };
 
 } // namespace straggle::detail

@@ -25,8 +25,7 @@ struct node_memory {
     std::size_t shown = static_cast<std::size_t>(-1); // place in what was shown last
 };
 
-template <class = void>
-void write_memory(byte_writer& out, std::span<node_memory const> nodes) {
+inline void write_memory(byte_writer& out, std::span<node_memory const> nodes) {
     out.count(nodes.size());
     for (node_memory const& m : nodes) {
         out.u8(static_cast<std::uint8_t>((m.is_allowed ? 1 : 0) | (m.is_charged ? 2 : 0)));
