@@ -4,7 +4,7 @@
 // Table "late": which tasks are late, with progress of each kind and without any.
 #include "reliability.hpp"
 
-#include <straggle/mitigate/copy_planner.hpp>
+#include <straggle/mitigate/speculator.hpp>
 
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace claims {
 namespace {
 
 using namespace straggle;
-using copy_planner = mitigate::copy_planner<>;
+using speculator = mitigate::speculator<>;
 using mitigate::place_row;
 using mitigate::running_row;
 
@@ -44,7 +44,7 @@ struct found {
 // takes 1.5 times the median of its job.
 found late(int kind, bool use_progress, double (*next)(engine&)) {
     engine g(11), noise(12);
-    copy_planner planner({.use_progress = use_progress});
+    speculator planner({.use_progress = use_progress});
     std::vector<place_row> const places{{.slots = 1000, .free = 500}};
     std::vector<running_row> running;
     found out;

@@ -5,7 +5,7 @@
 #include "reliability.hpp"
 
 #include <straggle/blacklist/node_decisions.hpp>
-#include <straggle/mitigate/copy_planner.hpp>
+#include <straggle/mitigate/speculator.hpp>
 
 #include <fstream>
 #include <functional>
@@ -17,7 +17,7 @@ namespace claims {
 namespace {
 
 using namespace straggle;
-using copy_planner = mitigate::copy_planner<>;
+using speculator = mitigate::speculator<>;
 using mitigate::running_row;
 
 struct recorded {

@@ -4,7 +4,7 @@
 // Claims against what came of them, and the luck that tasks have.
 #pragma once
 
-#include <straggle/mitigate/copy_planner_options.hpp>
+#include <straggle/mitigate/speculator_options.hpp>
 
 #include <algorithm>
 #include <array>
@@ -100,7 +100,7 @@ inline double bimodal(engine& g) {
 }
 
 // For a planner that prices every late task, at nothing.
-inline straggle::mitigate::copy_planner_options all_priced() {
+inline straggle::mitigate::speculator_options all_priced() {
     return {.least_win = 0, .slot_price = 0, .most_copies = 1, .storm = 1, .copies_per_task = 1};
 }
 

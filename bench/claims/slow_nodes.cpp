@@ -6,7 +6,7 @@
 #include "reliability.hpp"
 
 #include <straggle/blacklist/node_decisions.hpp>
-#include <straggle/mitigate/copy_planner.hpp>
+#include <straggle/mitigate/speculator.hpp>
 
 #include <cstddef>
 #include <vector>
@@ -15,7 +15,7 @@ namespace claims {
 namespace {
 
 using namespace straggle;
-using copy_planner = mitigate::copy_planner<>;
+using speculator = mitigate::speculator<>;
 using mitigate::copy_row;
 using mitigate::place_row;
 using mitigate::running_row;
@@ -68,7 +68,7 @@ class cluster {
     }
     void tell(std::uint64_t job, std::size_t i, attempt const& a, double end, bool is_copy) {
         bool const ends = a.end <= end;
-        for (copy_planner* p : {&obeyed_, &all_})
+        for (speculator* p : {&obeyed_, &all_})
             p->observe_ended({.job = job,
                               .task = i,
                               .kind = 1,
@@ -152,8 +152,8 @@ class cluster {
     bool reports_;
     engine g_{47}, other_{53}, state_{59};
     double now_ = 0;
-    copy_planner obeyed_;
-    copy_planner all_{all_priced()};
+    speculator obeyed_;
+    speculator all_{all_priced()};
     node_decisions nodes_;
     std::array<bool, node_count> is_slow_{};
     std::array<task, task_count> tasks_{};

@@ -4,7 +4,7 @@
 // Table "wins": that copies win, of all pairs priced and of those launched.
 #include "reliability.hpp"
 
-#include <straggle/mitigate/copy_planner.hpp>
+#include <straggle/mitigate/speculator.hpp>
 
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace claims {
 namespace {
 
 using namespace straggle;
-using copy_planner = mitigate::copy_planner<>;
+using speculator = mitigate::speculator<>;
 using mitigate::copy_row;
 using mitigate::place_row;
 using mitigate::running_row;
@@ -28,8 +28,8 @@ struct luck {
 };
 std::array<reliability, 2> wins(luck const& l) {
     engine g(41), other(43);
-    copy_planner planner;
-    copy_planner all(all_priced());
+    speculator planner;
+    speculator all(all_priced());
     std::vector<place_row> places;
     for (std::uint32_t n = 0; n < 20; ++n) places.push_back({.row = n, .node = n, .slots = 4, .free = 2});
     std::vector<running_row> running;
@@ -52,7 +52,7 @@ std::array<reliability, 2> wins(luck const& l) {
                     if (told[i]) continue;
                     told[i] = true;
                     bool const won = copied && copy_end[i] < took[i];
-                    for (copy_planner* p : {&planner, &all}) {
+                    for (speculator* p : {&planner, &all}) {
                         p->observe_ended({.job = job,
                                           .task = i,
                                           .kind = 1,

@@ -7,8 +7,6 @@
 #pragma once
 
 #include <straggle/mitigate/cluster_watch.hpp>
-#include <straggle/mitigate/copy_planner.hpp>
-#include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/effect.hpp>
 #include <straggle/mitigate/lease.hpp>
@@ -18,4 +16,6 @@
 #include <straggle/mitigate/node_states.hpp>
 #include <straggle/mitigate/plan.hpp>
 #include <straggle/mitigate/reason.hpp>
+#include <straggle/mitigate/speculator.hpp>
+#include <straggle/mitigate/speculator_options.hpp>
 #include <straggle/mitigate/stages.hpp>

@@ -720,11 +720,6 @@ using straggle::monitor_of;
 using straggle::cluster_watch;
 using straggle::watch_of;
 
-// straggle/mitigate/copy_planner_options.hpp
-namespace mitigate {
-using straggle::mitigate::copy_planner_options;
-}
-
 // straggle/mitigate/copy_rows.hpp
 namespace mitigate {
 using straggle::mitigate::running_row;
@@ -736,27 +731,6 @@ using straggle::mitigate::late_task;
 using straggle::mitigate::copy_row;
 using straggle::mitigate::kill_row;
 using straggle::mitigate::copy_notes;
-}
-
-// straggle/predict/progress_trust.hpp
-namespace predict {
-using straggle::predict::progress_track;
-using straggle::predict::progress_worth;
-using straggle::predict::progress_trust;
-using straggle::predict::left_by_both;
-using straggle::predict::is_soon_by_both;
-}
-
-// straggle/mitigate/stages.hpp
-namespace mitigate {
-using straggle::mitigate::by_options;
-using straggle::mitigate::stages;
-}
-
-// straggle/mitigate/copy_planner.hpp
-namespace mitigate {
-using straggle::mitigate::runs_anywhere;
-using straggle::mitigate::copy_planner;
 }
 
 // straggle/mitigate/effect.hpp
@@ -772,6 +746,32 @@ using straggle::mitigate::effect_meter;
 // straggle/mitigate/lease.hpp
 namespace mitigate {
 using straggle::mitigate::lease;
+}
+
+// straggle/predict/progress_trust.hpp
+namespace predict {
+using straggle::predict::progress_track;
+using straggle::predict::progress_worth;
+using straggle::predict::progress_trust;
+using straggle::predict::left_by_both;
+using straggle::predict::is_soon_by_both;
+}
+
+// straggle/mitigate/speculator_options.hpp
+namespace mitigate {
+using straggle::mitigate::speculator_options;
+}
+
+// straggle/mitigate/stages.hpp
+namespace mitigate {
+using straggle::mitigate::by_options;
+using straggle::mitigate::stages;
+}
+
+// straggle/mitigate/speculator.hpp
+namespace mitigate {
+using straggle::mitigate::runs_anywhere;
+using straggle::mitigate::speculator;
 }
 
 // straggle/mitigate/mitigator_options.hpp

@@ -410,7 +410,7 @@ TEST_CASE("mitigator: parts can be of the caller's own types") {
                           std::remove_const_t<decltype(straggle_test::running_task_fields)>,
                           std::remove_const_t<decltype(straggle_test::told_host_fields)>, blind>;
     own m(straggle_test::ended_fields, straggle_test::running_task_fields, straggle_test::told_host_fields,
-          {}, blind{}, mitigate::copy_planner<>{});
+          {}, blind{}, mitigate::speculator<>{});
     std::vector<straggle_test::running_task> none;
     std::vector<straggle_test::told_host> hosts{{"a", 4, 0}};
     CHECK(m.decide(1.0, none, hosts).nodes().size() == 1);

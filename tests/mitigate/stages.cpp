@@ -3,7 +3,7 @@
 
 #include <straggle/assign/assigner.hpp>
 #include <straggle/detect/straggler_scan.hpp>
-#include <straggle/mitigate/copy_planner.hpp>
+#include <straggle/mitigate/speculator.hpp>
 #include <straggle/mitigate/stages.hpp>
 
 #include <doctest/doctest.h>
@@ -44,9 +44,9 @@ struct always_seven {
 
 struct bench {
     std::size_t finished = 0, copies = 0;
-    mitigate::copy_planner<detect::straggler_scan<older_than>,
-                           assign::assigner<always_seven, assign::greedy_assignment, assign::copies_per_task,
-                                            assign::speculative_cap>>
+    mitigate::speculator<detect::straggler_scan<older_than>,
+                         assign::assigner<always_seven, assign::greedy_assignment, assign::copies_per_task,
+                                          assign::speculative_cap>>
         planner;
     std::vector<mitigate::running_row> running;
     std::vector<mitigate::place_row> places;
@@ -69,9 +69,9 @@ struct bench {
 
 TEST_CASE("stages: the defaults need no word") {
     static_assert(std::same_as<decltype(mitigate::stages{}), mitigate::stages<>>);
-    static_assert(std::same_as<mitigate::copy_planner<>,
-                               mitigate::copy_planner<mitigate::by_options, mitigate::by_options>>);
-    mitigate::copy_planner<> const planner({.straggler_threshold = 3});
+    static_assert(std::same_as<mitigate::speculator<>,
+                               mitigate::speculator<mitigate::by_options, mitigate::by_options>>);
+    mitigate::speculator<> const planner({.straggler_threshold = 3});
     CHECK(planner.tasks().detector().threshold == 3);
     CHECK(planner.tasks().name() == "tail_of_siblings");
 }

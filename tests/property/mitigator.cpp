@@ -421,7 +421,7 @@ TEST_CASE("mitigator: a part that does harm is found out and stopped") {
     mitigator<ended_task, running_task, told_host, std::remove_const_t<decltype(ended_fields)>,
               std::remove_const_t<decltype(running_task_fields)>,
               std::remove_const_t<decltype(told_host_fields)>, harmful_nodes>
-        m(ended_fields, running_task_fields, told_host_fields, o, harmful_nodes{}, mitigate::copy_planner<>{});
+        m(ended_fields, running_task_fields, told_host_fields, o, harmful_nodes{}, mitigate::speculator<>{});
     std::vector<told_host> hosts;
     for (int n = 0; n < 12; ++n) hosts.push_back({"node-" + std::to_string(n), 4, 0});
     std::vector<running_task> running;

@@ -20,7 +20,7 @@ inline bool is_off(unsigned which) { return (off & which) != 0; }
 
 # name, header, piece, what stands there instead
 POINTS = [
-    ("races", "mitigate/copy_planner.hpp",
+    ("races", "mitigate/speculator.hpp",
      "    void observe_race(detail::task_note& n, ended_row const& e) {\n", "{0}        if (OFF) return;\n"),
     ("load_watch", "blacklist/node_decisions.hpp",
      "double excess, bool was_out) noexcept {\n", "{0}        if (OFF) return true;\n"),

@@ -3,7 +3,7 @@
 
 /// @file
 /// Shared part of `rank/detail/dense_attempts.hpp`, `rank/detail/hashed_attempts.hpp`,
-/// `monitor/detail/window_ranker.hpp` and `mitigate/detail/late_scan.hpp`: asks for rows of tables before
+/// `monitor/detail/window_ranker.hpp` and `mitigate/detail/task_stage.hpp`: asks for rows of tables before
 /// they are needed.
 #pragma once
 

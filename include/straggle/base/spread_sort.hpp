@@ -3,7 +3,7 @@
 
 /// @file
 /// Shared part of `record/task_reader.hpp`, of the evidence in `rank/detail/` and of
-/// `mitigate/detail/late_scan.hpp`: sorts rows by a number that is spread evenly, as a hash or an index is;
+/// `mitigate/detail/task_stage.hpp`: sorts rows by a number that is spread evenly, as a hash or an index is;
 /// also of a hundred rows, where comparisons that are guessed wrong would take most of the time.
 #pragma once
 

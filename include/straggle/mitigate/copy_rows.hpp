@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What goes into a `copy_planner` and what comes out: plain rows of numbers.
+/// What goes into a `speculator` and what comes out: plain rows of numbers.
 #pragma once
 
 #include <straggle/base/config.hpp>

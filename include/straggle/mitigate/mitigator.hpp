@@ -93,7 +93,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// `task_traits`
 /// @tparam NodePart decides about nodes: `node_decisions`, or anything with its functions; `slow_now` and
 /// `only_fails` may be missing
-/// @tparam CopyPart decides about tasks and copies: `mitigate::copy_planner`, or anything with its functions;
+/// @tparam CopyPart decides about tasks and copies: `mitigate::speculator`, or anything with its functions;
 /// `mitigate::stages` name a detector, profit, matching or limits of your own
 /// @par Cost
 /// `observe` O(1). `decide` O(n log n) for n nodes and running attempts. Memory is bounded by the
@@ -106,7 +106,7 @@ template <class Attempt, class Running, class Node,
           class AttemptFields = typename detail::traits_fields<Attempt>::type,
           class RunningFields = typename detail::traits_fields<Running>::type,
           class NodeFields = typename detail::traits_fields<Node>::type, class NodePart = node_decisions,
-          class CopyPart = mitigate::copy_planner<>>
+          class CopyPart = mitigate::speculator<>>
     requires record::attempt_fields_for<AttemptFields, Attempt> &&
              record::running_attempt_fields_for<RunningFields, Running> &&
              record::node_fields_for<NodeFields, Node>
@@ -160,7 +160,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     /// The same with stages of the caller's own.
     template <class Nodes, class Tasks, class Copies>
         requires std::same_as<NodePart, detail::node_stage<Nodes>> &&
-                     std::same_as<CopyPart, mitigate::copy_planner<Tasks, Copies>>
+                 std::same_as<CopyPart, mitigate::speculator<Tasks, Copies>>
     mitigator(AttemptFields attempts, RunningFields running, NodeFields nodes, mitigator_options options,
               mitigate::stages<Nodes, Tasks, Copies> own)
         : mitigator(std::move(attempts), std::move(running), std::move(nodes), options,
@@ -416,7 +416,7 @@ template <class AttemptFields, class RunningFields, class NodeFields, class Node
 mitigator(AttemptFields, RunningFields, NodeFields, mitigator_options, mitigate::stages<Nodes, Tasks, Copies>)
     -> mitigator<detail::record_of<AttemptFields>, detail::record_of<RunningFields>,
                  detail::record_of<NodeFields>, AttemptFields, RunningFields, NodeFields,
-                 detail::node_stage<Nodes>, mitigate::copy_planner<Tasks, Copies>>;
+                 detail::node_stage<Nodes>, mitigate::speculator<Tasks, Copies>>;
 
 /// A mitigator of records that are named: for fields that are callables.
 /// @par Example
@@ -434,7 +434,7 @@ template <class Attempt, class Running, class Node, class AttemptFields, class R
 [[nodiscard]] auto mitigator_of(AttemptFields attempts, RunningFields running, NodeFields nodes,
                                 mitigator_options options, mitigate::stages<Nodes, Tasks, Copies> own) {
     return mitigator<Attempt, Running, Node, AttemptFields, RunningFields, NodeFields,
-                     detail::node_stage<Nodes>, mitigate::copy_planner<Tasks, Copies>>(
+                     detail::node_stage<Nodes>, mitigate::speculator<Tasks, Copies>>(
         std::move(attempts), std::move(running), std::move(nodes), options, std::move(own));
 }
 } // namespace straggle

@@ -7,8 +7,8 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/blacklist/node_decisions.hpp>
-#include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/effect.hpp>
+#include <straggle/mitigate/speculator.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +34,7 @@ struct mitigator_options {
     /// Which nodes are slow, hung or failing, and what is done about it.
     node_decisions_options nodes{};
     /// Which tasks get copies, and where.
-    mitigate::copy_planner_options copies{};
+    mitigate::speculator_options copies{};
     /// Which jobs are left alone, to see whether it helps.
     mitigate::effect_options effects{};
     /// How many actions there may be.

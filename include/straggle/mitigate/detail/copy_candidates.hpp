@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/copy_planner.hpp`: late tasks that may get a copy, as one part finds them and
+/// Private part of `mitigate/speculator.hpp`: late tasks that may get a copy, as one part finds them and
 /// another one prices them.
 #pragma once
 

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/copy_planner.hpp`: running jobs as detectors see them, for a detector of the
+/// Private part of `mitigate/speculator.hpp`: running jobs as detectors see them, for a detector of the
 /// caller's own.
 #pragma once
 

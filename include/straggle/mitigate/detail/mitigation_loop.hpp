@@ -10,7 +10,6 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/node_decisions.hpp>
-#include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/job_log.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
 #include <straggle/mitigate/detail/node_memory.hpp>
@@ -18,6 +17,7 @@
 #include <straggle/mitigate/effect.hpp>
 #include <straggle/mitigate/mitigator_options.hpp>
 #include <straggle/mitigate/plan.hpp>
+#include <straggle/mitigate/speculator.hpp>
 #include <straggle/record/record_reader.hpp>
 
 #include <algorithm>

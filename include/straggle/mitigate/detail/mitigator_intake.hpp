@@ -9,12 +9,12 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/base/projection.hpp>
-#include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
 #include <straggle/mitigate/detail/mitigation_loop.hpp>
 #include <straggle/mitigate/detail/node_reader.hpp>
 #include <straggle/mitigate/mitigator_counts.hpp>
 #include <straggle/mitigate/mitigator_options.hpp>
+#include <straggle/mitigate/speculator.hpp>
 #include <straggle/record/attempt_reader.hpp>
 #include <straggle/record/cluster_load.hpp>
 #include <straggle/record/record_reader.hpp>

@@ -9,10 +9,10 @@
 #include <straggle/base/projection.hpp>
 #include <straggle/base/ranges.hpp>
 #include <straggle/blacklist/node_rows.hpp>
-#include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/round_facts.hpp>
 #include <straggle/mitigate/node_states.hpp>
 #include <straggle/mitigate/plan.hpp>
+#include <straggle/mitigate/speculator.hpp>
 #include <straggle/record/id_table.hpp>
 #include <straggle/record/node.hpp>
 #include <straggle/record/record_reader.hpp>

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/copy_planner.hpp`: what a task has left on a node that may be slow just now.
+/// Private part of `mitigate/speculator.hpp`: what a task has left on a node that may be slow just now.
 #pragma once
 
 #include <straggle/base/config.hpp>

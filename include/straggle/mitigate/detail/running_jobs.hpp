@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/copy_planner.hpp`: the jobs of which tasks run, when they are over, and how many
+/// Private part of `mitigate/speculator.hpp`: the jobs of which tasks run, when they are over, and how many
 /// tasks a job has.
 #pragma once
 

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/copy_planner.hpp`: what is kept of each running task from round to round.
+/// Private part of `mitigate/speculator.hpp`: what is kept of each running task from round to round.
 #pragma once
 
 #include <straggle/assign/race_record.hpp>

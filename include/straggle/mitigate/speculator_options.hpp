@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How a `copy_planner` plans: what is late, what a copy has to promise, and how many there may be.
+/// How a `speculator` plans: what is late, what a copy has to promise, and how many there may be.
 #pragma once
 
 #include <straggle/assign/race_record.hpp>
@@ -14,7 +14,7 @@
 namespace straggle::inline STRAGGLE_ABI::mitigate {
 
 /// How copies are planned. Shares and factors, no times.
-struct copy_planner_options {
+struct speculator_options {
     double straggler_threshold = 1.5; ///< late is what takes longer than this times the usual time,
     double deviations = 1.645;        ///< and longer than so many deviations of its siblings
     double least_win = 0.1;           ///< a copy that is less likely to be first is not launched

@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-#include <straggle/mitigate/copy_planner.hpp>
+#include <straggle/mitigate/speculator.hpp>
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@
 #include <vector>
 
 using namespace straggle;
-using copy_planner = mitigate::copy_planner<>;
+using speculator = mitigate::speculator<>;
 using mitigate::copy_row;
 using mitigate::place_row;
 using mitigate::running_row;
@@ -32,12 +32,12 @@ namespace {
 
 // Twenty nodes of four slots, jobs of one kind whose tasks take about 10 units of time.
 struct bench {
-    copy_planner planner;
+    speculator planner;
     double unit = 1;
     std::vector<place_row> places;
     std::vector<running_row> running;
 
-    explicit bench(mitigate::copy_planner_options options = {}, double in_units = 1)
+    explicit bench(mitigate::speculator_options options = {}, double in_units = 1)
         : planner(options), unit(in_units) {
         for (std::uint32_t n = 0; n < 20; ++n)
             places.push_back({.row = 100 + n, .node = n, .slots = 4, .free = 2});
@@ -76,8 +76,7 @@ struct bench {
 
 } // namespace
 
-TEST_CASE(
-    "copy_planner: a late task gets a copy on a free healthy node, and what is said of it makes sense") {
+TEST_CASE("speculator: a late task gets a copy on a free healthy node, and what is said of it makes sense") {
     bench b;
     b.history();
     b.siblings(1);
@@ -106,7 +105,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "copy_planner: a node that is likely slow just now gets copies of its tasks sooner, and none of others") {
+    "speculator: a node that is likely slow just now gets copies of its tasks sooner, and none of others") {
     auto const late_from = [](double slow_now, double known) {
         for (double age = 1; age < 60; age += 0.5) {
             bench b;
@@ -135,7 +134,7 @@ TEST_CASE(
     CHECK(b.planner.copies()[0].node_row == 111);
 }
 
-TEST_CASE("copy_planner: who may not be copied, and what cannot run anywhere, is not") {
+TEST_CASE("speculator: who may not be copied, and what cannot run anywhere, is not") {
     bench b;
     b.history();
     b.siblings(1);
@@ -172,7 +171,7 @@ TEST_CASE("copy_planner: who may not be copied, and what cannot run anywhere, is
     CHECK(b.planner.notes().no_place == 1);
 }
 
-TEST_CASE("copy_planner: while tasks wait only copies that save slot time are launched") {
+TEST_CASE("speculator: while tasks wait only copies that save slot time are launched") {
     for (bool const hung : {false, true}) {
         CAPTURE(hung);
         bench b;
@@ -190,7 +189,7 @@ TEST_CASE("copy_planner: while tasks wait only copies that save slot time are la
     }
 }
 
-TEST_CASE("copy_planner: if a third looks late, the baseline is suspected and nothing is copied") {
+TEST_CASE("speculator: if a third looks late, the baseline is suspected and nothing is copied") {
     bench b;
     b.history();
     b.siblings(1, 20);
@@ -203,7 +202,7 @@ TEST_CASE("copy_planner: if a third looks late, the baseline is suspected and no
     CHECK(b.planner.copies().empty());
 }
 
-TEST_CASE("copy_planner: late tasks of one node, or of two, are no storm") {
+TEST_CASE("speculator: late tasks of one node, or of two, are no storm") {
     for (std::uint32_t const nodes : {1u, 2u, 8u}) {
         bench b({.most_copies = 1});
         b.history();
@@ -219,7 +218,7 @@ TEST_CASE("copy_planner: late tasks of one node, or of two, are no storm") {
     }
 }
 
-TEST_CASE("copy_planner: copies share a budget of slots") {
+TEST_CASE("speculator: copies share a budget of slots") {
     bench b({.most_copies = 0.05}); // 4 of 80
     b.history();
     b.siblings(1, 40);
@@ -234,7 +233,7 @@ TEST_CASE("copy_planner: copies share a budget of slots") {
     CHECK(nodes.size() == 4); // spread
 }
 
-TEST_CASE("copy_planner: where copies are lost with their nodes, the task is not left alone for ever") {
+TEST_CASE("speculator: where copies are lost with their nodes, the task is not left alone for ever") {
     bench b;
     b.history();
     b.siblings(1);
@@ -253,7 +252,7 @@ TEST_CASE("copy_planner: where copies are lost with their nodes, the task is not
     CHECK(launched < 20); // each takes twice as long to come as the one before
 }
 
-TEST_CASE("copy_planner: copies that lose teach, a plan that nobody obeys does not") {
+TEST_CASE("speculator: copies that lose teach, a plan that nobody obeys does not") {
     bench b;
     b.history();
     double const before = b.planner.races().of_task(1);
@@ -292,8 +291,7 @@ TEST_CASE("copy_planner: copies that lose teach, a plan that nobody obeys does n
     CHECK(b.planner.races().of_task(1) > before + 0.2);
 }
 
-TEST_CASE(
-    "copy_planner: a hung node's tasks are copied whatever the siblings say, and killed only if wanted") {
+TEST_CASE("speculator: a hung node's tasks are copied whatever the siblings say, and killed only if wanted") {
     for (bool const kill : {false, true}) {
         bench b({.kill_hung = kill});
         b.history();
@@ -310,7 +308,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("copy_planner: nodes on probation get probes of young tasks, no more than they may") {
+TEST_CASE("speculator: nodes on probation get probes of young tasks, no more than they may") {
     bench b;
     b.history();
     b.siblings(1);
@@ -327,7 +325,7 @@ TEST_CASE("copy_planner: nodes on probation get probes of young tasks, no more t
     }
 }
 
-TEST_CASE("copy_planner: a task that is well on its way is no probe, one that began since the last plan is") {
+TEST_CASE("speculator: a task that is well on its way is no probe, one that began since the last plan is") {
     bench b;
     b.history();
     b.siblings(1);
@@ -343,7 +341,7 @@ TEST_CASE("copy_planner: a task that is well on its way is no probe, one that be
     CHECK(b.planner.copies()[0].task_row == 20);
 }
 
-TEST_CASE("copy_planner: large inputs that are known are no stragglers") {
+TEST_CASE("speculator: large inputs that are known are no stragglers") {
     std::uint64_t const seed = straggle_test::seed_or(31);
     INFO("seed ", seed);
     std::mt19937_64 g(seed);
@@ -371,7 +369,7 @@ TEST_CASE("copy_planner: large inputs that are known are no stragglers") {
 }
 
 TEST_CASE(
-    "copy_planner: all times a thousand times as long, or shifted, or rows in another order: the same plan") {
+    "speculator: all times a thousand times as long, or shifted, or rows in another order: the same plan") {
     auto const plan_of = [](double unit, double shift, bool turned) {
         bench b({}, unit);
         for (std::uint64_t job = 1000; job < 1020; ++job) {
@@ -408,7 +406,7 @@ TEST_CASE(
     CHECK(plan_of(1, 0, true) == once);
 }
 
-TEST_CASE("copy_planner: the steady state allocates nothing") {
+TEST_CASE("speculator: the steady state allocates nothing") {
     bench b;
     b.history();
     auto const round = [&](double at) {
@@ -430,7 +428,7 @@ TEST_CASE("copy_planner: the steady state allocates nothing") {
     CHECK(made == 0);
 }
 
-TEST_CASE("copy_planner: what was learnt survives a restart") {
+TEST_CASE("speculator: what was learnt survives a restart") {
     bench b;
     b.history();
     byte_writer out;
@@ -447,7 +445,7 @@ TEST_CASE("copy_planner: what was learnt survives a restart") {
     CHECK(c.planner.copies().size() == 1);
     for (std::size_t cut = 0; cut < out.payload().size(); cut += 11) {
         byte_reader part(out.payload().first(cut));
-        CHECK(copy_planner().read(part) != status::ok);
+        CHECK(speculator().read(part) != status::ok);
     }
     bench d;
     d.planner.merge(b.planner);
@@ -480,7 +478,7 @@ double bimodal(std::mt19937_64& g) {
 
 } // namespace
 
-TEST_CASE("copy_planner: copies that are launched win as often as was claimed") {
+TEST_CASE("speculator: copies that are launched win as often as was claimed") {
     std::uint64_t const seed = straggle_test::seed_or(41);
     INFO("seed ", seed);
     std::mt19937_64 g(seed);
@@ -584,7 +582,7 @@ found replayed(std::vector<recorded> const& tasks, bool progress, double label) 
         std::nth_element(took.begin(), took.begin() + std::ptrdiff_t(took.size() / 2), took.end());
         ids.emplace(job, ids.size());
     }
-    copy_planner planner;
+    speculator planner;
     std::vector<place_row> const places{{.slots = 1000, .free = 500}};
     std::vector<bool> told(tasks.size()), suspected(tasks.size());
     for (double now = from; now < to; now += 1000) {
@@ -621,7 +619,7 @@ found replayed(std::vector<recorded> const& tasks, bool progress, double label) 
 
 } // namespace
 
-TEST_CASE("copy_planner: real Hadoop progress does no harm") {
+TEST_CASE("speculator: real Hadoop progress does no harm") {
     auto const attempts = straggle_test::shared_file("data/hadoop-sls.csv");
     auto const reports = straggle_test::shared_file("data/hadoop-sls.progress.csv");
     if (!attempts || !reports) return;
@@ -658,7 +656,7 @@ TEST_CASE("copy_planner: real Hadoop progress does no harm") {
     }
 }
 
-TEST_CASE("copy_planner: where only nodes with a free slot are told, the others are those of the last plan") {
+TEST_CASE("speculator: where only nodes with a free slot are told, the others are those of the last plan") {
     bench b;
     b.history();
     for (place_row& p : b.places) p.free = 0;
@@ -686,7 +684,7 @@ TEST_CASE("copy_planner: where only nodes with a free slot are told, the others 
     CHECK(only.empty());
 }
 
-TEST_CASE("copy_planner: slots that were just taken come free together, after a whole task") {
+TEST_CASE("speculator: slots that were just taken come free together, after a whole task") {
     bench b;
     b.history();
     place_row& last = b.places[4];

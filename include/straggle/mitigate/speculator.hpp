@@ -10,11 +10,11 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
-#include <straggle/mitigate/detail/copy_offers.hpp>
-#include <straggle/mitigate/detail/late_scan.hpp>
+#include <straggle/mitigate/detail/copy_stage.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
+#include <straggle/mitigate/detail/task_stage.hpp>
+#include <straggle/mitigate/speculator_options.hpp>
 #include <straggle/mitigate/stages.hpp>
 #include <straggle/predict/sibling_times.hpp>
 #include <straggle/record/cluster_load.hpp>
@@ -64,11 +64,11 @@ struct runs_anywhere {
 ///
 /// @tparam Tasks and `Copies`: as in `stages`
 template <class Tasks = by_options, class Copies = by_options>
-class copy_planner {
+class speculator {
   public:
     /// @param options shares and factors; the defaults are meant to be used
     /// @param tasks and `copies`: stages of the caller's own
-    explicit copy_planner(copy_planner_options options = {}, Tasks tasks = {}, Copies copies = {})
+    explicit speculator(speculator_options options = {}, Tasks tasks = {}, Copies copies = {})
         : options_(options),
           scan_(options, scan_of(options, std::move(tasks))),
           offers_(options),
@@ -180,15 +180,15 @@ class copy_planner {
     /// Replaces what was learnt by what `write` has appended.
     /// @return the reason of the reader; nothing has changed if it is not `ok`
     status read(byte_reader& in) {
-        copy_planner next(options_, tasks_stage(), assigner_);
+        speculator next(options_, tasks_stage(), assigner_);
         next.scan_.read(in);
         next.races_.read(in);
         if (in.ok()) *this = std::move(next);
         return in.reason();
     }
-    /// Takes in what another planner has learnt, for instance of another part of the cluster. Jobs that run
+    /// Takes in what another speculator has learned, for instance of another part of the cluster. Jobs that run
     /// are left to who runs them.
-    void merge(copy_planner const& other) {
+    void merge(speculator const& other) {
         scan_.merge(other.scan_);
         races_.merge(other.races_);
     }
@@ -198,7 +198,7 @@ class copy_planner {
     /// What races have shown.
     [[nodiscard]] assign::race_record const& races() const noexcept { return races_; }
     /// The options it was made with.
-    [[nodiscard]] copy_planner_options const& options() const noexcept { return options_; }
+    [[nodiscard]] speculator_options const& options() const noexcept { return options_; }
 
     /// What finds late tasks.
     [[nodiscard]] auto const& tasks() const noexcept { return scan_.scan(); }
@@ -208,9 +208,9 @@ class copy_planner {
   private:
     using tail_scan = detect::straggler_scan<detect::tail_of_siblings>;
     using scan_type =
-        detail::late_scan<std::conditional_t<std::same_as<Tasks, by_options>, tail_scan, Tasks>>;
+        detail::task_stage<std::conditional_t<std::same_as<Tasks, by_options>, tail_scan, Tasks>>;
 
-    static auto scan_of(copy_planner_options const& options, Tasks tasks) {
+    static auto scan_of(speculator_options const& options, Tasks tasks) {
         if constexpr (std::same_as<Tasks, by_options>) {
             tail_scan scan;
             scan.detector().threshold = options.straggler_threshold;
@@ -286,9 +286,9 @@ class copy_planner {
                        late_nodes > options_.storm * static_cast<double>(nodes);
     }
 
-    copy_planner_options options_;
+    speculator_options options_;
     scan_type scan_;
-    detail::copy_offers offers_;
+    detail::copy_stage offers_;
     [[no_unique_address]] Copies assigner_;
     assign::race_record races_;
     detail::task_book book_{};

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/copy_planner.hpp`: prices copies of late tasks and finds nodes for them.
+/// Private part of `mitigate/speculator.hpp`: prices copies of late tasks and finds nodes for them.
 #pragma once
 
 #include <straggle/assign/backup_fields.hpp>
@@ -12,11 +12,11 @@
 #include <straggle/assign/rank_places.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
-#include <straggle/mitigate/detail/late_scan.hpp>
 #include <straggle/mitigate/detail/place_odds.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
+#include <straggle/mitigate/detail/task_stage.hpp>
+#include <straggle/mitigate/speculator_options.hpp>
 #include <straggle/record/cluster_load.hpp>
 #include <straggle/stats/empirical.hpp>
 
@@ -38,12 +38,12 @@ struct slot_supply {
     double price = 0;
 };
 
-class copy_offers {
+class copy_stage {
     using place_row = mitigate::place_row;
     using running_row = mitigate::running_row;
 
   public:
-    explicit copy_offers(mitigate::copy_planner_options const& options) : options_(options) {}
+    explicit copy_stage(mitigate::speculator_options const& options) : options_(options) {}
 
     // Appends copies, best first, and counts what came of the candidates.
     template <class Scan, class CanRun>
@@ -262,7 +262,7 @@ class copy_offers {
         n.claim = assign::claim_of({c.left.at, there.at, c.age, relative}, o.worth);
     }
 
-    mitigate::copy_planner_options options_;
+    mitigate::speculator_options options_;
     stats::empirical left_, copy_; // of the pair that an assigner is asked about
     std::vector<assign::free_place> free_{};
     std::vector<assign::ranked_place> ranked_{};

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/copy_planner.hpp`: goes through the running tasks job by job, and says which are
+/// Private part of `mitigate/speculator.hpp`: goes through the running tasks job by job, and says which are
 /// late and what they have left.
 #pragma once
 
@@ -15,13 +15,13 @@
 #include <straggle/detect/detector.hpp>
 #include <straggle/detect/straggler_scan.hpp>
 #include <straggle/detect/tail_of_siblings.hpp>
-#include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/copy_candidates.hpp>
 #include <straggle/mitigate/detail/job_views.hpp>
 #include <straggle/mitigate/detail/place_odds.hpp>
 #include <straggle/mitigate/detail/running_jobs.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
+#include <straggle/mitigate/speculator_options.hpp>
 #include <straggle/predict/progress_trust.hpp>
 #include <straggle/predict/sibling_times.hpp>
 #include <straggle/record/slowdown.hpp>
@@ -41,13 +41,13 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 struct no_views {};
 
 template <class Scan = detect::straggler_scan<detect::tail_of_siblings>>
-class late_scan {
+class task_stage {
     using running_row = mitigate::running_row;
     // The default rule is asked task by task, with all that is known; others see a job as `job_view`.
     static constexpr bool by_rows = std::same_as<Scan, detect::straggler_scan<detect::tail_of_siblings>>;
 
   public:
-    late_scan(mitigate::copy_planner_options const& options, Scan scan)
+    task_stage(mitigate::speculator_options const& options, Scan scan)
         : options_(options),
           scan_(std::move(scan)),
           siblings_(options.times),
@@ -117,7 +117,7 @@ class late_scan {
         usual_ = usual;
         ended_ = ended;
     }
-    void merge(late_scan const& other) {
+    void merge(task_stage const& other) {
         siblings_.merge(other.siblings_);
         progress_.merge(other.progress_);
         double const all = ended_ + other.ended_;
@@ -362,7 +362,7 @@ class late_scan {
         }
     }
 
-    mitigate::copy_planner_options options_;
+    mitigate::speculator_options options_;
     Scan scan_;
     [[no_unique_address]] std::conditional_t<by_rows, no_views, job_views> views_{};
     std::vector<std::uint32_t> named_{};       // by row of the job
