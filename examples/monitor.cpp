@@ -5,7 +5,7 @@
 /// A scheduler with a watch on its nodes: it reports each attempt as it ends, decides every ten minutes, and
 /// heeds what was decided. Ten nodes, of which one is slow from the second hour to the end of the fourth.
 
-#include <straggle/mitigate/cluster_watch.hpp>
+#include <straggle/mitigate/windowed_blacklist.hpp>
 
 #include <array>
 #include <chrono>
@@ -41,7 +41,7 @@ std::int64_t noise(std::uint64_t& state) {
 
 int main() {
     //! [watch]
-    straggle::cluster_watch watch(straggle::monitor_of<attempt>(fields, {.window = 10min}));
+    straggle::windowed_blacklist watch(straggle::monitor_of<attempt>(fields, {.window = 10min}));
     //! [watch]
 
     std::array<std::string, 10> const hosts{"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9"};

@@ -7,7 +7,7 @@
 /// slower get no requests for a time that doubles with each relapse; never are more than a share of them out.
 
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/mitigate/cluster_watch.hpp>
+#include <straggle/mitigate/windowed_blacklist.hpp>
 
 #include <algorithm>
 #include <array>
@@ -82,7 +82,7 @@ bool balance(bool ejects) {
     std::vector<std::thread> threads;
     for (std::size_t b = 0; b < backends; ++b) threads.emplace_back([&net, b] { net.serve(b); });
 
-    straggle::cluster_watch watch(
+    straggle::windowed_blacklist watch(
         straggle::monitor_of<request>(fields, {.window = interval}),
         straggle::ranked_blacklist_of<std::size_t>(
             straggle::blacklist::dominated{.least_mean = least_harm},

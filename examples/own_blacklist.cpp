@@ -33,7 +33,7 @@ std::string_view rack_of(std::string const& host) {
 
 inline auto make_watch() {
     namespace blacklist = straggle::blacklist;
-    return straggle::cluster_watch(
+    return straggle::windowed_blacklist(
         straggle::monitor_of<attempt>(fields, {.window = 10min}),
         straggle::ranked_blacklist_of<std::string>(
             blacklist::clearly_dominated{.q = 0.4},                                       // which are weak

@@ -7,7 +7,7 @@
 /// with copies of tasks that others have as well, and let back in once it does them in time. POSIX only.
 
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/mitigate/cluster_watch.hpp>
+#include <straggle/mitigate/windowed_blacklist.hpp>
 
 #include <algorithm>
 #include <array>
@@ -62,7 +62,7 @@ constexpr straggle::attempt_fields fields{
 }
 
 bool dispatch(bool avoid) {
-    straggle::cluster_watch watch(
+    straggle::windowed_blacklist watch(
         straggle::monitor_of<attempt>(fields, {.window = window}),
         straggle::ranked_blacklist_of<std::size_t>(
             straggle::blacklist::dominated{},

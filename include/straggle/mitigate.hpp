@@ -3,10 +3,9 @@
 
 /// @file
 /// The room `mitigate/`: all of it in one object.
-/// Begin with `mitigator`, `cluster_watch`.
+/// Begin with `mitigator`, `windowed_blacklist`.
 #pragma once
 
-#include <straggle/mitigate/cluster_watch.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/effect.hpp>
 #include <straggle/mitigate/lease.hpp>
@@ -19,3 +18,4 @@
 #include <straggle/mitigate/speculator.hpp>
 #include <straggle/mitigate/speculator_options.hpp>
 #include <straggle/mitigate/stages.hpp>
+#include <straggle/mitigate/windowed_blacklist.hpp>

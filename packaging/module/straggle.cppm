@@ -701,25 +701,6 @@ namespace detect {
 using straggle::detect::without_copies;
 }
 
-// straggle/monitor/monitor_counts.hpp
-using straggle::monitor_counts;
-
-// straggle/rank/rank_options.hpp
-using straggle::completions;
-using straggle::rank_options;
-
-// straggle/monitor/monitor_options.hpp
-using straggle::score_baseline;
-using straggle::monitor_options;
-
-// straggle/monitor/monitor.hpp
-using straggle::monitor;
-using straggle::monitor_of;
-
-// straggle/mitigate/cluster_watch.hpp
-using straggle::cluster_watch;
-using straggle::watch_of;
-
 // straggle/mitigate/copy_rows.hpp
 namespace mitigate {
 using straggle::mitigate::running_row;
@@ -815,6 +796,25 @@ namespace mitigate {
 using straggle::mitigate::append_reason;
 using straggle::mitigate::reason;
 }
+
+// straggle/monitor/monitor_counts.hpp
+using straggle::monitor_counts;
+
+// straggle/rank/rank_options.hpp
+using straggle::completions;
+using straggle::rank_options;
+
+// straggle/monitor/monitor_options.hpp
+using straggle::score_baseline;
+using straggle::monitor_options;
+
+// straggle/monitor/monitor.hpp
+using straggle::monitor;
+using straggle::monitor_of;
+
+// straggle/mitigate/windowed_blacklist.hpp
+using straggle::windowed_blacklist;
+using straggle::windowed_blacklist_of;
 
 // straggle/predict/calibration.hpp
 namespace predict {

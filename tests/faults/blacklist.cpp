@@ -16,7 +16,7 @@
 #include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
-#include <straggle/mitigate/cluster_watch.hpp>
+#include <straggle/mitigate/windowed_blacklist.hpp>
 #include <straggle/monitor/monitor.hpp>
 
 #include <doctest/doctest.h>
@@ -285,11 +285,11 @@ TEST_CASE("decision log: a failed allocation loses no window") {
         [](replaying const& r) { return std::pair(seen_in_keeper(r.keeper), r.differences); });
 }
 
-TEST_CASE("cluster_watch: a failed allocation loses no decision and no publication") {
+TEST_CASE("windowed_blacklist: a failed allocation loses no decision and no publication") {
     using keeper_type = decltype(straggle::ranked_blacklist_of<std::string>(
         straggle::blacklist::dominated{}, straggle::blacklist::probation<straggle::blacklist::escalating>{},
         straggle::record::unlimited{}));
-    using watch = straggle::cluster_watch<windowed, keeper_type>;
+    using watch = straggle::windowed_blacklist<windowed, keeper_type>;
     struct held {
         watch w;
         typename watch::snapshot first, second;

@@ -9,7 +9,7 @@
 #include "../cluster/policy.hpp"
 
 #include <straggle/blacklist/ranked_blacklist.hpp>
-#include <straggle/mitigate/cluster_watch.hpp>
+#include <straggle/mitigate/windowed_blacklist.hpp>
 #include <straggle/monitor/monitor.hpp>
 #include <straggle/papers/dsb_2019.hpp>
 
@@ -129,7 +129,7 @@ template <class Selection = straggle::blacklist::clearly_dominated>
 class kept_blacklist {
     using monitor = straggle::monitor<cluster::attempt_record, decltype(policies::attempt_fields)>;
     using keeper = straggle::ranked_blacklist<std::uint32_t, Selection>;
-    using watch = straggle::cluster_watch<monitor, keeper>;
+    using watch = straggle::windowed_blacklist<monitor, keeper>;
 
   public:
     /// @param window in seconds @param nodes in the cluster @param selection who is weak

@@ -24,7 +24,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @tparam Monitor a `monitor`
 /// @tparam Keeper a `ranked_blacklist` of the monitor's nodes
 /// @par Example
-/// `cluster_watch watch(monitor_of<attempt>(fields, {.window = 10min}));`
+/// `windowed_blacklist watch(monitor_of<attempt>(fields, {.window = 10min}));`
 /// @par Cost
 /// that of the parts, and a copy of each decision
 /// @par Guarantees
@@ -32,7 +32,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// Strong exception guarantee, but that a decision may stand in `decision` and not yet be in `latest`.
 /// @snippet monitor.cpp watch
 template <class Monitor, class Keeper = ranked_blacklist<typename Monitor::node_id>>
-class cluster_watch {
+class windowed_blacklist {
     using node_id = typename Monitor::node_id;
 
   public:
@@ -44,12 +44,12 @@ class cluster_watch {
     using snapshot = typename published<decision_type>::snapshot;
 
     /// A watch on records whose `task_traits` name the fields.
-    explicit cluster_watch(typename Monitor::options how = {}, Keeper keeping = Keeper{})
+    explicit windowed_blacklist(typename Monitor::options how = {}, Keeper keeping = Keeper{})
         requires std::constructible_from<Monitor, typename Monitor::options>
-        : cluster_watch(Monitor(std::move(how)), std::move(keeping)) {}
+        : windowed_blacklist(Monitor(std::move(how)), std::move(keeping)) {}
     /// @param watching what remembers the attempts
     /// @param keeping what remembers the exclusions
-    explicit cluster_watch(Monitor watching, Keeper keeping = Keeper{})
+    explicit windowed_blacklist(Monitor watching, Keeper keeping = Keeper{})
         : monitor_(std::move(watching)), keeper_(std::move(keeping)) {
         keeper_.windows_overlap(monitor_.windows_overlap());
     }
@@ -131,12 +131,12 @@ class cluster_watch {
 };
 
 template <class Monitor>
-cluster_watch(Monitor) -> cluster_watch<Monitor>;
+windowed_blacklist(Monitor) -> windowed_blacklist<Monitor>;
 
 /// A watch with the default blacklist, for records whose `task_traits` name the fields.
 /// @par Example
-/// `watch_of<attempt> watch_{{.window = 10min}};`, a member of a class
+/// `windowed_blacklist_of<attempt> watch_{{.window = 10min}};`, a member of a class
 template <record::has_task_traits Record>
-using watch_of = cluster_watch<monitor<Record>>;
+using windowed_blacklist_of = windowed_blacklist<monitor<Record>>;
 
 } // namespace straggle

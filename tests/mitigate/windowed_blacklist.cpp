@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/mitigate/cluster_watch.hpp>
+#include <straggle/mitigate/windowed_blacklist.hpp>
 
 #include <support/allocations.hpp>
 
@@ -50,8 +50,8 @@ std::vector<attempt> job_at(std::int64_t begin, bool slow, int nodes = 8, int ta
 
 } // namespace
 
-TEST_CASE("a cluster_watch decides like its parts") {
-    cluster_watch watch(monitor_type(fields, {.window = 100}), keeper_type{});
+TEST_CASE("a windowed_blacklist decides like its parts") {
+    windowed_blacklist watch(monitor_type(fields, {.window = 100}), keeper_type{});
     monitor_type monitor(fields, {.window = 100});
     keeper_type keeper;
     std::size_t avoided = 0;
@@ -76,8 +76,8 @@ TEST_CASE("a cluster_watch decides like its parts") {
 }
 
 TEST_CASE("a watch passes on what was censored") {
-    cluster_watch watch(monitor_type(fields, {.window = 100}), keeper_type{});
-    cluster_watch same(monitor_type(fields, {.window = 100}), keeper_type{});
+    windowed_blacklist watch(monitor_type(fields, {.window = 100}), keeper_type{});
+    windowed_blacklist same(monitor_type(fields, {.window = 100}), keeper_type{});
     for (attempt const& a : job_at(0, true)) {
         CHECK(watch.observe_censored(a));
         CHECK(same.observe_censored(a, a.end));
@@ -89,8 +89,8 @@ TEST_CASE("a watch passes on what was censored") {
 }
 
 TEST_CASE("a watch has a short name where traits name the fields") {
-    watch_of<attempt> watch({.window = 100});
-    cluster_watch same(monitor_of<attempt>(fields, {.window = 100}));
+    windowed_blacklist_of<attempt> watch({.window = 100});
+    windowed_blacklist same(monitor_of<attempt>(fields, {.window = 100}));
     for (std::int64_t const begin : {0, 20, 40, 60})
         for (attempt const& a : job_at(begin, true, 10, 20)) {
             CHECK(watch.observe(a));
@@ -101,7 +101,7 @@ TEST_CASE("a watch has a short name where traits name the fields") {
 }
 
 TEST_CASE("a window is decided on once") {
-    cluster_watch watch(monitor_type(fields, {.window = 100}), keeper_type{});
+    windowed_blacklist watch(monitor_type(fields, {.window = 100}), keeper_type{});
     for (attempt const& a : job_at(0, true)) watch.observe(a);
     CHECK(watch.decide(100).avoids(std::string("n0")));
     std::uint64_t const sentence_ends = static_cast<std::uint64_t>(watch.decision().blacklisted()[0].until);
@@ -118,7 +118,7 @@ TEST_CASE("a window is decided on once") {
 }
 
 TEST_CASE("without a window every call decides") {
-    cluster_watch watch(monitor_type(fields), keeper_type{});
+    windowed_blacklist watch(monitor_type(fields), keeper_type{});
     for (attempt const& a : job_at(0, false, 8, 1)) watch.observe(a);
     CHECK(watch.decide(0).blacklisted().empty());
     for (attempt const& a : job_at(500, true)) watch.observe(a);
@@ -128,7 +128,7 @@ TEST_CASE("without a window every call decides") {
 }
 
 TEST_CASE("a watch that nothing was shown decides to avoid no node") {
-    cluster_watch watch(monitor_type(fields, {.window = 100, .slide = 10}), keeper_type{});
+    windowed_blacklist watch(monitor_type(fields, {.window = 100, .slide = 10}), keeper_type{});
     auto const before = watch.latest();
     CHECK(before->blacklisted().empty());
     CHECK(watch.decide(12345).blacklisted().empty());
@@ -146,16 +146,16 @@ TEST_CASE("the fleet can be named") {
             watch.observe(a);
         }
     };
-    cluster_watch narrow(monitor_type(fields, {.window = 100}), keeper_type{});
+    windowed_blacklist narrow(monitor_type(fields, {.window = 100}), keeper_type{});
     shown(narrow);
     CHECK(narrow.decide(100).blacklisted().size() == 1);
-    cluster_watch wide(monitor_type(fields, {.window = 100}), keeper_type{});
+    windowed_blacklist wide(monitor_type(fields, {.window = 100}), keeper_type{});
     shown(wide);
     CHECK(wide.decide(100, fleet).blacklisted().size() == 2);
 }
 
 TEST_CASE("a snapshot stays as it was while decisions go on") {
-    cluster_watch watch(monitor_type(fields, {.window = 100}), keeper_type{});
+    windowed_blacklist watch(monitor_type(fields, {.window = 100}), keeper_type{});
     for (attempt const& a : job_at(0, true)) watch.observe(a);
     watch.decide(100);
     auto const then = watch.latest();
@@ -169,7 +169,7 @@ TEST_CASE("a snapshot stays as it was while decisions go on") {
 }
 
 TEST_CASE("deciding again and again allocates nothing") {
-    cluster_watch watch(monitor_type(fields, {.window = 400, .slide = 100}), keeper_type{});
+    windowed_blacklist watch(monitor_type(fields, {.window = 400, .slide = 100}), keeper_type{});
     std::vector<std::vector<attempt>> jobs;
     for (std::int64_t begin = 0; begin < 20000; begin += 100)
         jobs.push_back(job_at(begin, begin % 3000 < 900));
@@ -185,7 +185,7 @@ TEST_CASE("deciding again and again allocates nothing") {
 TEST_CASE("a score that is in ten windows counts once") {
     // Node 0 is slow for the first step of ten. Everything after it is good, and it gets probes when it may.
     monitor_type::options const sliding{.window = 1000, .slide = 100};
-    cluster_watch watch(monitor_type(fields, sliding), keeper_type{});
+    windowed_blacklist watch(monitor_type(fields, sliding), keeper_type{});
     monitor_type monitor(fields, sliding);
     keeper_type unaware; // of windows that overlap: what the watch does for its keeper
     std::uint32_t strikes = 0, strikes_unaware = 0;
