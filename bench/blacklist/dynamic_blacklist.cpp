@@ -8,7 +8,7 @@
 
 #include <blacklist/fleets.hpp>
 
-#include <straggle/blacklist/node_decisions.hpp>
+#include <straggle/blacklist/node_stage.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 /// Simulated fleets whose truth is known, for the tables of docs/reference/evidence.md.
 #pragma once
 
-#include <straggle/blacklist/node_decisions.hpp>
+#include <straggle/blacklist/node_stage.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -139,7 +139,7 @@ class cluster {
     [[nodiscard]] double now() const { return now_; }
 
     static constexpr std::uint32_t nodes = 10, slots = 4, slow = 6;
-    node_decisions decisions;
+    node_stage decisions;
     std::uint64_t tasks_of_slow = 0; // that ended
 
   private:
@@ -208,7 +208,7 @@ class twenty_each {
         return worked;
     }
     static constexpr std::uint32_t slow = 3;
-    node_decisions decisions;
+    node_stage decisions;
     unsigned window = 0;
 
   private:

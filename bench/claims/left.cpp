@@ -4,7 +4,7 @@
 // Table "left": what running tasks have left, on real histories and simulated ones.
 #include "reliability.hpp"
 
-#include <straggle/blacklist/node_decisions.hpp>
+#include <straggle/blacklist/node_stage.hpp>
 #include <straggle/mitigate/speculator.hpp>
 
 #include <fstream>
@@ -108,7 +108,7 @@ reliability left(std::vector<recorded> tasks) {
               [](look const& a, look const& b) { return a.at < b.at || (a.at == b.at && a.job < b.job); });
     std::sort(tasks.begin(), tasks.end(), [](recorded const& a, recorded const& b) { return a.end < b.end; });
     // Nodes are as slow as has been proved by then, as for a mitigator.
-    node_decisions nodes;
+    node_stage nodes;
     std::vector<blacklist::node_row> rows;
     for (recorded const& t : tasks)
         while (rows.size() <= t.node) rows.push_back({.node = std::uint32_t(rows.size()), .slots = 4});

@@ -5,7 +5,7 @@
 
 #include "reliability.hpp"
 
-#include <straggle/blacklist/node_decisions.hpp>
+#include <straggle/blacklist/node_stage.hpp>
 #include <straggle/mitigate/speculator.hpp>
 
 #include <cstddef>
@@ -154,7 +154,7 @@ class cluster {
     double now_ = 0;
     speculator obeyed_;
     speculator all_{all_priced()};
-    node_decisions nodes_;
+    node_stage nodes_;
     std::array<bool, node_count> is_slow_{};
     std::array<task, task_count> tasks_{};
     std::vector<blacklist::node_row> rows_;

@@ -3,9 +3,9 @@
 
 /// @file
 /// How often the intervals of `slowdown_evidence` hold the truth, and how soon and how wrongly
-/// `node_decisions` names nodes: prints the Markdown tables for docs/reference. An argument multiplies the
+/// `node_stage` names nodes: prints the Markdown tables for docs/reference. An argument multiplies the
 /// number of runs (default 1: about a minute).
-#include <straggle/blacklist/node_decisions.hpp>
+#include <straggle/blacklist/node_stage.hpp>
 
 #include <algorithm>
 #include <cmath>

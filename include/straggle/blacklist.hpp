@@ -15,9 +15,9 @@
 #include <straggle/blacklist/exclusion.hpp>
 #include <straggle/blacklist/forecast_weak.hpp>
 #include <straggle/blacklist/limits.hpp>
-#include <straggle/blacklist/node_decisions.hpp>
-#include <straggle/blacklist/node_decisions_options.hpp>
 #include <straggle/blacklist/node_rows.hpp>
+#include <straggle/blacklist/node_stage.hpp>
+#include <straggle/blacklist/node_stage_options.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/blacklist/ranked_blacklist.hpp>

@@ -509,11 +509,11 @@ using straggle::rank::evidence_counts;
 using straggle::slowdown_evidence_options;
 using straggle::slowdown_evidence;
 
-// straggle/blacklist/node_decisions_options.hpp
-using straggle::node_decisions_options;
+// straggle/blacklist/node_stage_options.hpp
+using straggle::node_stage_options;
 
-// straggle/blacklist/node_decisions.hpp
-using straggle::node_decisions;
+// straggle/blacklist/node_stage.hpp
+using straggle::node_stage;
 
 // straggle/blacklist/dynamic_blacklist.hpp
 using straggle::dynamic_blacklist_options;

@@ -172,15 +172,15 @@ TEST_CASE("a slow node is named, and its verdict speaks of slowdown") {
     CHECK(list.state("node3") == node_state::healthy);
 }
 
-TEST_CASE("it decides as node_decisions does on numbers") {
+TEST_CASE("it decides as node_stage does on numbers") {
     fleet f(12);
     f.factors[5] = 1.6;
     f.factors[7] = 3;
     dynamic_blacklist list(fields);
-    node_decisions twin;
+    node_stage twin;
     struct twin_feed { // the same facts, as numbers
         by_attempts& list;
-        node_decisions& twin;
+        node_stage& twin;
         std::map<std::string, std::uint32_t> nodes{};
         double origin = 0;
         bool is_set = false;

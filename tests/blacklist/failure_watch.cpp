@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include <straggle/blacklist/node_decisions.hpp>
+#include <straggle/blacklist/node_stage.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@ namespace {
 
 using straggle::attempt_status;
 using straggle::ended_attempt;
-using straggle::node_decisions;
+using straggle::node_stage;
 using straggle::node_state;
 using straggle::blacklist::node_row;
 using straggle::detail::failure_watch;
@@ -105,7 +105,7 @@ TEST_CASE(
     };
     for (row const r : {row{5, 0, false}, row{10, 0, true}, row{100, 0, false}, row{1000, 0, true},
                         row{10, 50, true}, row{100, 50, false}, row{1000, 50, true}, row{100, 20, true}}) {
-        node_decisions d;
+        node_stage d;
         std::vector<node_row> rows;
         for (std::uint32_t n = 0; n < r.nodes; ++n) rows.push_back({.node = n, .slots = 4});
         double now = 0;
@@ -149,7 +149,7 @@ TEST_CASE(
 }
 
 TEST_CASE("two black holes that get the same tasks are found once these succeed elsewhere") {
-    node_decisions d;
+    node_stage d;
     std::vector<node_row> rows;
     for (std::uint32_t n = 0; n < 20; ++n) rows.push_back({.node = n, .slots = 4});
     double now = 0;
@@ -176,7 +176,7 @@ TEST_CASE("several black holes at once, that fail one another's tasks: each is o
         int most;     // attempts of a task, then its job gives up
     };
     for (row const r : {row{2, false, 4}, row{3, false, 4}, row{3, true, 4}, row{4, false, 100}}) {
-        node_decisions d;
+        node_stage d;
         std::vector<node_row> rows;
         for (std::uint32_t n = 0; n < 20; ++n) rows.push_back({.node = n, .slots = 4});
         struct queued {
@@ -234,7 +234,7 @@ TEST_CASE("several black holes at once, that fail one another's tasks: each is o
 }
 
 TEST_CASE("where three tasks in ten are bad, and each is tried on four nodes, no node is blamed") {
-    node_decisions d;
+    node_stage d;
     std::vector<node_row> rows;
     for (std::uint32_t n = 0; n < 20; ++n) rows.push_back({.node = n, .slots = 4});
     std::mt19937_64 draw(7);
@@ -279,7 +279,7 @@ struct failing_cluster {
         int tries;
         std::uint32_t last;
     };
-    node_decisions decisions{};
+    node_stage decisions{};
     std::mt19937_64 draw{1};
     std::vector<attempt> running{};
     std::deque<waiting> queue{};
@@ -453,7 +453,7 @@ TEST_CASE(
 }
 
 TEST_CASE("one task that fails on one node blames nobody, however often; with a second one it is the node") {
-    node_decisions d;
+    node_stage d;
     std::vector<straggle::blacklist::node_row> rows;
     std::vector<straggle::running_attempt> runs; // the other 78 tasks of the job
     for (std::uint32_t n = 0; n < 20; ++n) rows.push_back({.node = n, .slots = 4});
@@ -497,8 +497,8 @@ namespace {
 // Ten jobs that went well everywhere, then what is to be blamed; decided once, as programs that read a
 // history do, or after each attempt.
 struct blame_history {
-    straggle::node_decisions_options options{.windows_per_error = 20};
-    node_decisions d{options};
+    straggle::node_stage_options options{.windows_per_error = 20};
+    node_stage d{options};
     std::vector<node_row> rows{};
     double now = 0;
 
@@ -601,7 +601,7 @@ TEST_CASE("with one job only, or one node, nothing can be compared and no node i
 
 TEST_CASE("a bad job beside good ones takes no node out, decision by decision") {
     blame_history h(10);
-    h.d = node_decisions{};
+    h.d = node_stage{};
     std::uint64_t task = 0;
     for (int step = 0; step < 40; ++step, h.now += 3) {
         for (std::uint32_t n = 0; n < 10; ++n)
@@ -615,7 +615,7 @@ TEST_CASE("a bad job beside good ones takes no node out, decision by decision") 
 }
 
 TEST_CASE("where a task has failed is remembered until it ends well") {
-    node_decisions d;
+    node_stage d;
     d.observe(failed(2, 7), 1);
     CHECK(d.has_failed(1, 7, 2));
     CHECK(!d.has_failed(1, 7, 3));

@@ -2,10 +2,10 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A cluster that does what `node_decisions` says, for tests of what becomes of nodes over time.
+/// A cluster that does what `node_stage` says, for tests of what becomes of nodes over time.
 #pragma once
 
-#include <straggle/blacklist/node_decisions.hpp>
+#include <straggle/blacklist/node_stage.hpp>
 
 #include <support/seed.hpp>
 
@@ -25,7 +25,7 @@ struct obedient_cluster {
     static constexpr std::uint32_t nobody = 0xFFFF'FFFF;
 
     std::vector<double> factors, failing; ///< by node: how many times as long, which share of attempts fails
-    straggle::node_decisions decisions;
+    straggle::node_stage decisions;
     std::vector<straggle::blacklist::node_row> rows{};
     double sigma = 0.3;             ///< of the logarithms of lengths
     double unit = 1;                ///< of the clock, per minute
@@ -39,12 +39,11 @@ struct obedient_cluster {
     double now = 0;
     std::uint64_t job = 1;
 
-    explicit obedient_cluster(std::vector<double> by_node,
-                              straggle::node_decisions_options const& options = {})
+    explicit obedient_cluster(std::vector<double> by_node, straggle::node_stage_options const& options = {})
         : factors(std::move(by_node)), failing(factors.size(), 0.0), decisions(options) {
         for (std::uint32_t n = 0; n < factors.size(); ++n) rows.push_back({.node = n, .slots = 4, .busy = 2});
     }
-    explicit obedient_cluster(std::size_t nodes, straggle::node_decisions_options const& options = {})
+    explicit obedient_cluster(std::size_t nodes, straggle::node_stage_options const& options = {})
         : obedient_cluster(std::vector<double>(nodes, 1.0), options) {}
 
     void step() {

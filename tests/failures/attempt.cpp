@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include <straggle/blacklist/node_decisions.hpp>
+#include <straggle/blacklist/node_stage.hpp>
 #include <straggle/failures.hpp>
 
 #include <vector>
@@ -70,7 +70,7 @@ TEST_CASE("failures: each rule that blames nodes names a black hole, and nobody 
 }
 
 TEST_CASE("failures: a rule decides together with the library, by denying nodes") {
-    straggle::node_decisions decisions;
+    straggle::node_stage decisions;
     straggle::failures::tez_blacklist rule({.maxtaskfailures_per_node = 3});
     std::vector<straggle::blacklist::node_row> rows;
     for (std::uint32_t node = 0; node < 8; ++node) rows.push_back({.node = node, .slots = 4});

@@ -13,6 +13,6 @@ TEST_CASE("mitigator_options: the defaults are those of its parts, switched on, 
     CHECK(o.decider == 0);
     CHECK(o.actions.most == 0);
     CHECK(o.effects.left_alone == 0);
-    CHECK(o.nodes.share_of_slots == node_decisions_options{}.share_of_slots);
+    CHECK(o.nodes.share_of_slots == node_stage_options{}.share_of_slots);
     CHECK(o.copies.straggler_threshold == mitigate::speculator_options{}.straggler_threshold);
 }

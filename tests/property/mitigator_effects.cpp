@@ -70,8 +70,8 @@ TEST_CASE("mitigator: copies that make tasks longer are stopped, copies that hel
         o.effects.left_alone = 0.2;
         mitigator<ended_task, running_task, told_host, std::remove_const_t<decltype(ended_fields)>,
                   std::remove_const_t<decltype(running_task_fields)>,
-                  std::remove_const_t<decltype(told_host_fields)>, node_decisions, eager_copies>
-            m(ended_fields, running_task_fields, told_host_fields, o, node_decisions{}, eager_copies{});
+                  std::remove_const_t<decltype(told_host_fields)>, node_stage, eager_copies>
+            m(ended_fields, running_task_fields, told_host_fields, o, node_stage{}, eager_copies{});
         auto const hosts = hosts_of(6);
         double now = 0;
         int job = 0, advised = 0;

@@ -22,17 +22,17 @@ inline bool is_off(unsigned which) { return (off & which) != 0; }
 POINTS = [
     ("races", "mitigate/speculator.hpp",
      "    void observe_race(detail::task_note& n, ended_row const& e) {\n", "{0}        if (OFF) return;\n"),
-    ("load_watch", "blacklist/node_decisions.hpp",
+    ("load_watch", "blacklist/node_stage.hpp",
      "double excess, bool was_out) noexcept {\n", "{0}        if (OFF) return true;\n"),
-    ("slow_now", "blacklist/node_decisions.hpp",
+    ("slow_now", "blacklist/node_stage.hpp",
      "slow_now(std::uint32_t node) const noexcept {\n", "{0}        if (OFF) return {{}};\n"),
-    ("running", "blacklist/node_decisions.hpp",
+    ("running", "blacklist/node_stage.hpp",
      "evidence_.update(now, running,",
      "evidence_.update(now, OFF ? std::span<running_attempt const>{{}} : running,"),
-    ("hung", "blacklist/node_decisions.hpp",
+    ("hung", "blacklist/node_stage.hpp",
      "evidence_.is_hung(row.node, threshold);\n", "!OFF && {0}"),
-    ("outrun", "blacklist/node_decisions.hpp", "if (evidence_.take_outrun(row.node))", "if (evidence_.take_outrun(row.node) && !OFF)"),
-    ("outrun", "blacklist/node_decisions.hpp", "= evidence_.outrun_by(row.node);", "= OFF ? 0.0 : evidence_.outrun_by(row.node);"),
+    ("outrun", "blacklist/node_stage.hpp", "if (evidence_.take_outrun(row.node))", "if (evidence_.take_outrun(row.node) && !OFF)"),
+    ("outrun", "blacklist/node_stage.hpp", "= evidence_.outrun_by(row.node);", "= OFF ? 0.0 : evidence_.outrun_by(row.node);"),
 ]
 
 

@@ -25,7 +25,7 @@ FILES = {
     "slow_now": ["mitigate/detail/place_odds.hpp"],
     "classes": ["blacklist/detail/machine_classes.hpp"],
     "hung": ["rank/detail/evidence_hung.hpp"],
-    "exclusions": ["blacklist/node_decisions.hpp", "blacklist/detail/exclusion_record.hpp",
+    "exclusions": ["blacklist/node_stage.hpp", "blacklist/detail/exclusion_record.hpp",
                    "blacklist/detail/load_watch.hpp"],
     "placement": ["assign/rank_places.hpp"],
 }

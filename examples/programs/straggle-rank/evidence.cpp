@@ -18,7 +18,7 @@ namespace {
 straggle::dynamic_blacklist_options options_of(options const& o, std::size_t attempts,
                                                double windows_per_error) {
     straggle::dynamic_blacklist_options d;
-    straggle::node_decisions_options& n = d.decisions;
+    straggle::node_stage_options& n = d.decisions;
     if (auto const* const rule = std::get_if<by_slowdown>(&o.selection))
         n.evidence.least_slowdown = rule->least;
     // Of jobs that were over before so many attempts ended, only what they said of nodes is kept.

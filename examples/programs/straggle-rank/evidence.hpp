@@ -28,7 +28,7 @@ struct past_attempt {
 class evidence {
   public:
     /// @param attempts that will be observed, or more; 0 if that is not known
-    /// @param windows_per_error see `straggle::node_decisions_options`
+    /// @param windows_per_error see `straggle::node_stage_options`
     /// @param is_one_class whether all machines are taken to be equal: who decides once cannot see that some
     /// have always been slower
     evidence(fleet const& f, options const& o, std::size_t attempts, double windows_per_error,

@@ -14,8 +14,8 @@
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/detail/blacklist_times.hpp>
 #include <straggle/blacklist/detail/verdicts.hpp>
-#include <straggle/blacklist/node_decisions.hpp>
 #include <straggle/blacklist/node_rows.hpp>
+#include <straggle/blacklist/node_stage.hpp>
 #include <straggle/record/attempt_reader.hpp>
 #include <straggle/record/task_reader.hpp>
 #include <straggle/record/time_line.hpp>
@@ -34,7 +34,7 @@ namespace straggle::inline STRAGGLE_ABI {
 
 /// How a `dynamic_blacklist` decides, and its bounds. The defaults are for a production cluster.
 struct dynamic_blacklist_options {
-    node_decisions_options decisions{};            ///< what is weak, limits, lengths of exclusions
+    node_stage_options decisions{};                ///< what is weak, limits, lengths of exclusions
     std::size_t most_nodes = std::size_t{1} << 17; ///< names that are remembered
     std::uint64_t hash_key = 0;                    ///< of names of jobs and tasks; see `base/interner.hpp`
 };
@@ -53,7 +53,7 @@ struct dynamic_blacklist_counts {
 ///
 /// A node is found weak when its tasks provably take longer than elsewhere, by enough to matter
 /// (`slowdown_evidence_options::least_slowdown`), when they do not end, or when they fail. It is excluded
-/// where the others can carry its work, else it is a last resort. See `node_decisions`, which decides here
+/// where the others can carry its work, else it is a last resort. See `node_stage`, which decides here
 /// and in a `mitigator`; `ranked_blacklist` takes rules and limits of your own.
 ///
 /// @par Example
@@ -216,7 +216,7 @@ class dynamic_blacklist {
     }
 
     /// The part that decides.
-    [[nodiscard]] node_decisions const& decisions() const noexcept { return decisions_; }
+    [[nodiscard]] node_stage const& decisions() const noexcept { return decisions_; }
     /// What became of all records.
     [[nodiscard]] dynamic_blacklist_counts const& counts() const noexcept { return counts_; }
 
@@ -363,7 +363,7 @@ class dynamic_blacklist {
     detail::attempt_reader<Attempt, AttemptFields> attempts_;
     running_type running_;
     nodes_type nodes_;
-    node_decisions decisions_;
+    node_stage decisions_;
     detail::blacklist_clock<time_type> clock_;
     decision_type decision_, next_;
     dynamic_blacklist_counts counts_;

@@ -157,7 +157,7 @@ class at_most {
 
 /// At most a share of all slots of the fleet, but one node in any case, from three nodes on, if it holds no
 /// more than half of them; the library's default limit, with a fifth: two of ten equal nodes, one of three to
-/// nine, none of two. It is what `node_decisions_options::share_of_slots` says. A share of 0 takes none.
+/// nine, none of two. It is what `node_stage_options::share_of_slots` says. A share of 0 takes none.
 ///
 /// The fleet is every node of the ranking, ranked or not, and every node that is out already. What is taken
 /// is what is avoided or on probation.

@@ -4,10 +4,10 @@
 /// @file
 /// What rules about failures are told, and what they have in common. Each rule is that of another system,
 /// with its settings and their defaults: for people who come from there, and to compare with. The library's
-/// own rule for failing nodes is in `node_decisions`; it needs none of these.
+/// own rule for failing nodes is in `node_stage`; it needs none of these.
 ///
 /// All of them are used alike: `observe` each attempt that ended, `advance` to the present, ask `is_out`. To
-/// have a rule decide on nodes together with `node_decisions` or a `mitigator`, deny what it names:
+/// have a rule decide on nodes together with `node_stage` or a `mitigator`, deny what it names:
 ///
 ///     for (auto& row : rows)
 ///         if (rule.is_out(row.node)) row.word = record::condition::denied;
@@ -47,7 +47,7 @@ struct attempt {
     failure_kind kind = failure_kind::task;      ///< what broke, where it failed
 };
 
-/// The same of an attempt as `node_decisions` is told of it.
+/// The same of an attempt as `node_stage` is told of it.
 [[nodiscard]] constexpr attempt attempt_of(ended_attempt const& a) noexcept {
     return {.node = a.node, .job = a.job, .task = a.task, .end = a.end, .as = a.as};
 }

@@ -46,7 +46,7 @@ struct place_row {
     std::uint32_t probe_slots = 0; ///< on probation: so many attempts it may run
     bool hung = false;             ///< what runs there does not advance
     record::slow_guess slow_now{}; ///< what it may be like just now, `slowdown_evidence::slow_now`
-    bool fails = false;            ///< what ended there last has failed, `node_decisions::only_fails`
+    bool fails = false;            ///< what ended there last has failed, `node_stage::only_fails`
 };
 
 /// A task that waits for a place.

@@ -54,12 +54,12 @@ struct any_node {
 };
 
 template <class Nodes>
-using node_stage = std::conditional_t<std::same_as<Nodes, mitigate::by_options>, node_decisions, Nodes>;
+using node_stage_type = std::conditional_t<std::same_as<Nodes, mitigate::by_options>, node_stage, Nodes>;
 
 template <class Nodes>
-[[nodiscard]] node_stage<Nodes> node_stage_of(mitigator_options const& options, Nodes own) {
+[[nodiscard]] node_stage_type<Nodes> node_stage_of(mitigator_options const& options, Nodes own) {
     if constexpr (std::same_as<Nodes, mitigate::by_options>)
-        return node_decisions(options.nodes);
+        return node_stage(options.nodes);
     else
         return own;
 }
@@ -91,7 +91,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @tparam Attempt and `Running`, `Node`: the user's record types
 /// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what; left out, those of
 /// `task_traits`
-/// @tparam NodePart decides about nodes: `node_decisions`, or anything with its functions; `slow_now` and
+/// @tparam NodePart decides about nodes: `node_stage`, or anything with its functions; `slow_now` and
 /// `only_fails` may be missing
 /// @tparam CopyPart decides about tasks and copies: `mitigate::speculator`, or anything with its functions;
 /// `mitigate::stages` name a detector, profit, matching or limits of your own
@@ -105,7 +105,7 @@ namespace straggle::inline STRAGGLE_ABI {
 template <class Attempt, class Running, class Node,
           class AttemptFields = typename detail::traits_fields<Attempt>::type,
           class RunningFields = typename detail::traits_fields<Running>::type,
-          class NodeFields = typename detail::traits_fields<Node>::type, class NodePart = node_decisions,
+          class NodeFields = typename detail::traits_fields<Node>::type, class NodePart = node_stage,
           class CopyPart = mitigate::speculator<>>
     requires record::attempt_fields_for<AttemptFields, Attempt> &&
              record::running_attempt_fields_for<RunningFields, Running> &&
@@ -159,7 +159,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
           blank_copies_(std::move(copy_part)) {}
     /// The same with stages of the caller's own.
     template <class Nodes, class Tasks, class Copies>
-        requires std::same_as<NodePart, detail::node_stage<Nodes>> &&
+        requires std::same_as<NodePart, detail::node_stage_type<Nodes>> &&
                  std::same_as<CopyPart, mitigate::speculator<Tasks, Copies>>
     mitigator(AttemptFields attempts, RunningFields running, NodeFields nodes, mitigator_options options,
               mitigate::stages<Nodes, Tasks, Copies> own)
@@ -416,7 +416,7 @@ template <class AttemptFields, class RunningFields, class NodeFields, class Node
 mitigator(AttemptFields, RunningFields, NodeFields, mitigator_options, mitigate::stages<Nodes, Tasks, Copies>)
     -> mitigator<detail::record_of<AttemptFields>, detail::record_of<RunningFields>,
                  detail::record_of<NodeFields>, AttemptFields, RunningFields, NodeFields,
-                 detail::node_stage<Nodes>, mitigate::speculator<Tasks, Copies>>;
+                 detail::node_stage_type<Nodes>, mitigate::speculator<Tasks, Copies>>;
 
 /// A mitigator of records that are named: for fields that are callables.
 /// @par Example
@@ -434,7 +434,7 @@ template <class Attempt, class Running, class Node, class AttemptFields, class R
 [[nodiscard]] auto mitigator_of(AttemptFields attempts, RunningFields running, NodeFields nodes,
                                 mitigator_options options, mitigate::stages<Nodes, Tasks, Copies> own) {
     return mitigator<Attempt, Running, Node, AttemptFields, RunningFields, NodeFields,
-                     detail::node_stage<Nodes>, mitigate::speculator<Tasks, Copies>>(
+                     detail::node_stage_type<Nodes>, mitigate::speculator<Tasks, Copies>>(
         std::move(attempts), std::move(running), std::move(nodes), options, std::move(own));
 }
 } // namespace straggle

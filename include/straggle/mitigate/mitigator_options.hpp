@@ -6,7 +6,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/blacklist/node_decisions.hpp>
+#include <straggle/blacklist/node_stage.hpp>
 #include <straggle/mitigate/effect.hpp>
 #include <straggle/mitigate/speculator.hpp>
 
@@ -32,7 +32,7 @@ struct mitigator_options {
     /// The switch: off, it goes on learning and decides nothing.
     bool is_enabled = true;
     /// Which nodes are slow, hung or failing, and what is done about it.
-    node_decisions_options nodes{};
+    node_stage_options nodes{};
     /// Which tasks get copies, and where.
     mitigate::speculator_options copies{};
     /// Which jobs are left alone, to see whether it helps.

@@ -15,9 +15,10 @@ struct by_options {};
 /// Which parts a mitigator decides with.
 ///
 /// @par Example
-/// `mitigator m{attempts, running, nodes, {}, mitigate::stages{.tasks = detect::straggler_scan{detect::late{}},
-/// .copies = assign::assigner{assign::expected_gain{}, assign::copies_per_task{1}}}};`
-/// @tparam Nodes which nodes to avoid, and for how long: `node_decisions`, or anything with its functions
+/// `mitigator m{attempts, running, nodes, {}, mitigate::stages{.tasks =
+/// detect::straggler_scan{detect::late{}}, .copies = assign::assigner{assign::expected_gain{},
+/// assign::copies_per_task{1}}}};`
+/// @tparam Nodes which nodes to avoid, and for how long: `node_stage`, or anything with its functions
 /// @tparam Tasks which running tasks are late: a `detect::straggler_scan` with any detector. Jobs are passed
 /// to it as `job_view`s: up to 4096 times of ended tasks each, running tasks with their latest progress. What
 /// a late task still takes is predicted by its siblings and its progress whoever finds it

@@ -85,7 +85,7 @@ results UNIT() {
     out.push_back(static_cast<double>(over_time.decision().blacklisted().size()));
 
     // What a blacklist decides by over time.
-    node_decisions decisions;
+    node_stage decisions;
     std::vector<blacklist::node_row> fleet;
     for (std::uint32_t n = 0; n < 9; ++n) fleet.push_back({.node = n, .slots = 2});
     for (std::uint64_t i = 0; i < 900; ++i) {

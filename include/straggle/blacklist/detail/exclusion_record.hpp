@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklist/node_decisions.hpp`: what is decided of one node.
+/// Private part of `blacklist/node_stage.hpp`: what is decided of one node.
 #pragma once
 
 #include <straggle/base/bytes.hpp>

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklist/node_decisions.hpp`: which nodes fail their tasks.
+/// Private part of `blacklist/node_stage.hpp`: which nodes fail their tasks.
 #pragma once
 
 #include <straggle/base/bytes.hpp>

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklist/node_decisions.hpp`: whether the others can carry what an excluded node did.
+/// Private part of `blacklist/node_stage.hpp`: whether the others can carry what an excluded node did.
 #pragma once
 
 #include <straggle/base/bytes.hpp>

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklist/node_decisions.hpp`: which slowdown of a node is by design.
+/// Private part of `blacklist/node_stage.hpp`: which slowdown of a node is by design.
 #pragma once
 
 #include <straggle/base/bytes.hpp>

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklist/limits.hpp` and `blacklist/node_decisions.hpp`: how much of a fleet may be out,
+/// Private part of `blacklist/limits.hpp` and `blacklist/node_stage.hpp`: how much of a fleet may be out,
 /// with one meaning for both.
 #pragma once
 

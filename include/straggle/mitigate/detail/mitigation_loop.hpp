@@ -9,7 +9,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/blacklist/node_decisions.hpp>
+#include <straggle/blacklist/node_stage.hpp>
 #include <straggle/mitigate/detail/job_log.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
 #include <straggle/mitigate/detail/node_memory.hpp>

@@ -16,7 +16,7 @@
 #include <straggle/blacklist/detail/load_watch.hpp>
 #include <straggle/blacklist/detail/machine_classes.hpp>
 #include <straggle/blacklist/detail/slot_share.hpp>
-#include <straggle/blacklist/node_decisions_options.hpp>
+#include <straggle/blacklist/node_stage_options.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>
 #include <straggle/record/cluster_load.hpp>
@@ -43,7 +43,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @par Guarantees
 /// deterministic; memory bounded; allocates nothing in the steady state. One thread at a
 /// time.
-class node_decisions {
+class node_stage {
     using record = detail::exclusion_record;
     using condition = straggle::record::condition;
     using cause = blacklist::cause;
@@ -51,8 +51,7 @@ class node_decisions {
 
   public:
     /// @param options how
-    explicit node_decisions(node_decisions_options options = {})
-        : options_(options), evidence_(options.evidence) {
+    explicit node_stage(node_stage_options options = {}) : options_(options), evidence_(options.evidence) {
         STRAGGLE_EXPECTS(options.share_of_slots >= 0 && options.share_of_slots <= 1 &&
                          options.windows_per_error >= 1 && options.first_exclusion > 0 &&
                          options.longest_exclusion >= options.first_exclusion);
@@ -157,7 +156,7 @@ class node_decisions {
     /// @param other the other one; jobs and tasks have the same keys there
     /// @param node_of by number of a node there: its number here, or 2^32 - 1 for nodes to leave out
     /// @param later how much larger the same point of time is here
-    void merge(node_decisions const& other, std::span<std::uint32_t const> node_of, double later = 0) {
+    void merge(node_stage const& other, std::span<std::uint32_t const> node_of, double later = 0) {
         evidence_.merge(other.evidence_, node_of, later);
     }
 
@@ -639,7 +638,7 @@ class node_decisions {
         });
     }
 
-    node_decisions_options options_;
+    node_stage_options options_;
     slowdown_evidence evidence_;
     detail::failure_watch failures_;
     detail::failure_audit audit_;

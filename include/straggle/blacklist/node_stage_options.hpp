@@ -14,7 +14,7 @@
 namespace straggle::inline STRAGGLE_ABI {
 
 /// How nodes are decided on. The defaults are for a production cluster.
-struct node_decisions_options {
+struct node_stage_options {
     slowdown_evidence_options evidence{}; ///< what counts as slow, and the bounds
     /// Largest share of the slots that may be out; a single node that holds no more than half of them may be
     /// out whatever its share, from three nodes on. 0: none. The limit `blacklist::share_of_slots` is the

@@ -48,7 +48,7 @@ std::map<std::string, unsigned> named_in(std::vector<past_attempt> const& histor
         rows.push_back({.node = static_cast<std::uint32_t>(names.size())});
         names.push_back(r.node);
     }
-    node_decisions d;
+    node_stage d;
     std::map<std::string, unsigned> named;
     double last = -1e300;
     for (past_attempt const& r : history) {
@@ -178,7 +178,7 @@ TEST_CASE("time alone gives no node back whose only probe was slow") {
 }
 
 TEST_CASE("a black hole is out after eight failures at most, without a window") {
-    node_decisions d;
+    node_stage d;
     std::vector<node_row> rows;
     for (std::uint32_t n = 0; n < 20; ++n) rows.push_back({.node = n, .slots = 2});
     double now = 0;
@@ -202,7 +202,7 @@ TEST_CASE("a black hole is out after eight failures at most, without a window") 
 }
 
 TEST_CASE("a poisonous task blames no node, and a fleet of failures is the jobs' fault") {
-    node_decisions d;
+    node_stage d;
     std::vector<node_row> rows;
     for (std::uint32_t n = 0; n < 10; ++n) rows.push_back({.node = n});
     double now = 0;
@@ -246,7 +246,7 @@ TEST_CASE("a slow node whose long tasks end is slow, and hangs only once nothing
         CAPTURE(run);
         std::mt19937_64 engine(seed + run);
         std::lognormal_distribution<double> length(0, 0.3);
-        node_decisions decisions;
+        node_stage decisions;
         std::vector<node_row> rows;
         for (std::uint32_t n = 0; n < 4; ++n) rows.push_back({.node = n, .slots = 4, .busy = 4});
         struct task {
@@ -416,7 +416,7 @@ TEST_CASE("after a restart it decides as it would have") {
         for (std::uint32_t n = 0; n < 10; ++n) REQUIRE(a.decisions.state(n) == b.decisions.state(n));
     }
     for (std::size_t size = 0; size < out.payload().size(); size += 131) {
-        node_decisions c;
+        node_stage c;
         byte_reader part(out.payload().first(size));
         CHECK(c.read(part) != status::ok);
     }
@@ -536,7 +536,7 @@ TEST_CASE("at most a quarter of the nodes is excluded at once, whatever the limi
 }
 
 TEST_CASE("an exclusion that begins before any task ended lasts until lengths are known") {
-    node_decisions d;
+    node_stage d;
     std::vector<node_row> rows;
     for (std::uint32_t n = 0; n < 10; ++n) rows.push_back({.node = n, .slots = 4});
     double now = 0;
@@ -643,7 +643,7 @@ TEST_CASE("a node that was given four hard neighbours at once is blamed now and 
     };
     std::mt19937_64 engine(trial_seed);
     std::normal_distribution<double> normal;
-    node_decisions decisions;
+    node_stage decisions;
     std::vector<node_row> rows;
     for (std::uint32_t n = 0; n < 10; ++n) rows.push_back({.node = n, .slots = 4, .busy = 4});
     std::vector<attempt> runs;
