@@ -84,7 +84,7 @@ bool balance(bool ejects) {
 
     straggle::windowed_blacklist watch(
         straggle::monitor_of<request>(fields, {.window = interval}),
-        straggle::ranked_blacklist_of<std::size_t>(
+        straggle::rolling_blacklister_of<std::size_t>(
             straggle::blacklist::dominated{.least_mean = least_harm},
             straggle::blacklist::escalating{.base = ejection, .max = longest_ejection},
             straggle::blacklist::at_most_slot_fraction{max_ejected}));

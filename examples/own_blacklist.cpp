@@ -35,7 +35,7 @@ inline auto make_watch() {
     namespace blacklist = straggle::blacklist;
     return straggle::windowed_blacklist(
         straggle::monitor_of<attempt>(fields, {.window = 10min}),
-        straggle::ranked_blacklist_of<std::string>(
+        straggle::rolling_blacklister_of<std::string>(
             blacklist::clearly_dominated{.q = 0.4},                                       // which are weak
             blacklist::probation{.inner = blacklist::escalating{.base = 2}, .probes = 5}, // for how long
             blacklist::at_most_slot_fraction{0.25}, blacklist::one_per_domain{rack_of})); // how many

@@ -64,7 +64,7 @@ constexpr straggle::attempt_fields fields{
 bool dispatch(bool avoid) {
     straggle::windowed_blacklist watch(
         straggle::monitor_of<attempt>(fields, {.window = window}),
-        straggle::ranked_blacklist_of<std::size_t>(
+        straggle::rolling_blacklister_of<std::size_t>(
             straggle::blacklist::dominated{},
             straggle::blacklist::probation{straggle::blacklist::escalating{.base = 1, .max = longest}},
             straggle::blacklist::at_most_slot_fraction{most_avoided}));

@@ -20,7 +20,7 @@
 #include <straggle/blacklist/node_stage_options.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
-#include <straggle/blacklist/ranked_blacklist.hpp>
+#include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/blacklist/slower_by.hpp>
 #include <straggle/blacklist/timed_limits.hpp>

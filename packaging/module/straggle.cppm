@@ -534,9 +534,9 @@ using straggle::blacklist::leave_top_k_out;
 using straggle::blacklist::mean_plus_sigmas;
 }
 
-// straggle/blacklist/ranked_blacklist.hpp
-using straggle::ranked_blacklist;
-using straggle::ranked_blacklist_of;
+// straggle/blacklist/rolling_blacklister.hpp
+using straggle::rolling_blacklister;
+using straggle::rolling_blacklister_of;
 
 // straggle/blacklist/timed_limits.hpp
 namespace blacklist {

@@ -13,7 +13,7 @@
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/decision_log.hpp>
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/blacklist/ranked_blacklist.hpp>
+#include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 
@@ -47,9 +47,9 @@ std::vector<double> scores_of(int window) {
 }
 
 auto new_keeper() {
-    return ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::hysteresis<>{},
-                                            blacklist::at_most(2), blacklist::rate_limit(0.5, 1),
-                                            blacklist::at_most_slot_fraction<>(0.5));
+    return rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::hysteresis<>{},
+                                               blacklist::at_most(2), blacklist::rate_limit(0.5, 1),
+                                               blacklist::at_most_slot_fraction<>(0.5));
 }
 
 std::vector<logged> history(int windows) {
@@ -194,7 +194,7 @@ TEST_CASE("what cannot be a ranking is none") {
 
 TEST_CASE("a record holds the ranking and the decision") {
     auto const ranking = window_of({0.1, 5, silent, 0.2, 0, 6, 0.3, 0.1, 0, 0, 0.4, 0.2});
-    auto keeper = ranked_blacklist_of<std::string>(
+    auto keeper = rolling_blacklister_of<std::string>(
         blacklist::dominated{}, blacklist::escalating{.base = 3, .max = 8}, blacklist::at_most(1));
     auto const& decision = keeper.decide(ranking, 7);
     auto const r = blacklist::record_of(ranking, keeper);
@@ -260,14 +260,14 @@ TEST_CASE("a log with a named fleet needs the fleet") {
     for (std::size_t i = 0; i < 30; ++i) fleet.push_back(name_of(i));
     auto const decide = [&](auto&& use) {
         // A fifth of 30 nodes is 6; of the 12 that report it is 2.
-        ranked_blacklist<std::string, blacklist::clearly_dominated> keeper;
+        rolling_blacklister<std::string, blacklist::clearly_dominated> keeper;
         for (int w = 1; w <= 20; ++w) {
             auto const ranking = window_of({5, 5, 5, 5, 0, 0.1, 0, 0.2, 0.1, 0, 0.1, 0});
             keeper.decide(ranking, w, std::span<std::string const>(fleet));
             use(blacklist::record_of(ranking, keeper));
         }
     };
-    ranked_blacklist<std::string, blacklist::clearly_dominated> with, without;
+    rolling_blacklister<std::string, blacklist::clearly_dominated> with, without;
     std::size_t different = 0;
     decide([&](logged const& r) {
         CHECK(r.blacklisted.size() + r.on_probation.size() == 4);
@@ -362,7 +362,7 @@ TEST_CASE("a record that cannot be of any decision changes nothing") {
 }
 
 TEST_CASE("windows before zero are windows") {
-    ranked_blacklist<std::string, blacklist::clearly_dominated> original, again;
+    rolling_blacklister<std::string, blacklist::clearly_dominated> original, again;
     for (std::int64_t w = -3; w < 3; ++w) {
         auto const ranking = window_of({0.1, 5, 0.3, 0.2, 0, 0.1});
         original.decide(ranking, w);

@@ -6,7 +6,7 @@
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/limits.hpp>
-#include <straggle/blacklist/ranked_blacklist.hpp>
+#include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/slower_by.hpp>
 #include <straggle/monitor/monitor.hpp>
 #include <straggle/rank/rank_nodes.hpp>
@@ -143,10 +143,10 @@ TEST_CASE("over windows only what is plainly slow goes, unless the caller says o
     blacklister at_sight{blacklist::slower_by{}, blacklist::at_most{10}};
     auto const at_once = at_sight.decide(r);
     CHECK(at_once.blacklisted().size() == 2);
-    ranked_blacklist<int> by_itself;
+    rolling_blacklister<int> by_itself;
     CHECK(by_itself.decide(r, 0).avoids(9));
     CHECK_FALSE(by_itself.decision().avoids(8));
-    ranked_blacklist<int> told{blacklist::slower_by{}};
+    rolling_blacklister<int> told{blacklist::slower_by{}};
     CHECK(told.decide(r, 0).blacklisted().size() + told.decision().spared().size() == 2);
     // A margin makes the proof reach further.
     double const low = r.nodes()[0].slow.low;

@@ -4,7 +4,7 @@
 #include "windows.hpp"
 
 #include <straggle/blacklist/blacklister.hpp>
-#include <straggle/blacklist/ranked_blacklist.hpp>
+#include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 
 #include <support/contract_trap.hpp>
@@ -107,14 +107,14 @@ TEST_CASE("rate_limit with a blacklister: every call is a window, every candidat
 
 TEST_CASE("rate_limit with a keeper: who stays out needs no token, nor does a relapse") {
     auto keeper =
-        ranked_blacklist_of<std::string>(easily, blacklist::escalating{8, 8}, blacklist::rate_limit{1, 2});
+        rolling_blacklister_of<std::string>(easily, blacklist::escalating{8, 8}, blacklist::rate_limit{1, 2});
     CHECK(numbers(keeper.decide(slow_nodes(4), 1).blacklisted()) == ids{0, 1});
     CHECK(numbers(keeper.decide(slow_nodes(2, 2), 2).blacklisted()) == ids{0, 1, 2});
     CHECK(numbers(keeper.decision().spared()) == ids{3});
     CHECK(numbers(keeper.decide(slow_nodes(1, 3), 3).blacklisted()) == ids{0, 1, 2, 3});
 
-    auto trial = ranked_blacklist_of<std::string>(easily, blacklist::probation{blacklist::escalating{1, 8}},
-                                                  blacklist::rate_limit{0, 1});
+    auto trial = rolling_blacklister_of<std::string>(
+        easily, blacklist::probation{blacklist::escalating{1, 8}}, blacklist::rate_limit{0, 1});
     CHECK(trial.decide(slow_nodes(1), 1).blacklisted().size() == 1);
     CHECK(trial.decide(slow_nodes(0, 1), 2).on_probation().size() == 1);
     CHECK(trial.decide(slow_nodes(1), 3).blacklisted().size() == 1);
@@ -123,9 +123,9 @@ TEST_CASE("rate_limit with a keeper: who stays out needs no token, nor does a re
 TEST_CASE("rate_limit that may be absent still asks newcomers only") {
     static_assert(detail::limit_access<std::optional<blacklist::rate_limit>>::newcomers_only &&
                   !detail::limit_access<std::optional<blacklist::at_most>>::newcomers_only);
-    auto keeper =
-        ranked_blacklist_of<std::string>(easily, blacklist::escalating{8, 8},
-                                         std::optional<blacklist::rate_limit>{blacklist::rate_limit{0, 1}});
+    auto keeper = rolling_blacklister_of<std::string>(
+        easily, blacklist::escalating{8, 8},
+        std::optional<blacklist::rate_limit>{blacklist::rate_limit{0, 1}});
     CHECK(keeper.decide(slow_nodes(2), 1).blacklisted().size() == 1);
     CHECK(keeper.decide(slow_nodes(0, 1), 2).blacklisted().size() == 1);
 }
@@ -133,8 +133,8 @@ TEST_CASE("rate_limit that may be absent still asks newcomers only") {
 TEST_CASE("release_on_demand: the oldest exclusions end first, and nobody new is taken") {
     double needed = 0;
     auto const demand = [&needed] { return needed; };
-    auto keeper = ranked_blacklist_of<std::string>(easily, blacklist::escalating{16, 16},
-                                                   blacklist::release_on_demand{demand});
+    auto keeper = rolling_blacklister_of<std::string>(easily, blacklist::escalating{16, 16},
+                                                      blacklist::release_on_demand{demand});
     keeper.decide(slow_nodes(1, 0), 1);
     keeper.decide(slow_nodes(1, 1), 2);
     keeper.decide(slow_nodes(1, 2), 3);
@@ -162,8 +162,8 @@ TEST_CASE("release_on_demand: a small newcomer does not slip in where an old one
     auto const slots = [](std::string const& id) { return id == name_of(0) ? 8.0 : 1.0; }; // 17 in all
     double needed = 0;
     auto const demand = [&needed] { return needed; };
-    auto keeper = ranked_blacklist_of<std::string>(easily, blacklist::escalating{16, 16},
-                                                   blacklist::release_on_demand{demand, slots});
+    auto keeper = rolling_blacklister_of<std::string>(easily, blacklist::escalating{16, 16},
+                                                      blacklist::release_on_demand{demand, slots});
     keeper.decide(slow_nodes(1, 0), 1);
     keeper.decide(slow_nodes(1, 1), 2);
     CHECK(numbers(keeper.decision().blacklisted()) == ids{0, 1}); // 8 in service
@@ -176,8 +176,8 @@ TEST_CASE("release_on_demand: a small newcomer does not slip in where an old one
 }
 
 TEST_CASE("release_on_demand counts silent nodes that are out") {
-    auto keeper = ranked_blacklist_of<std::string>(easily, blacklist::escalating{16, 16},
-                                                   blacklist::release_on_demand{[] { return 8; }});
+    auto keeper = rolling_blacklister_of<std::string>(easily, blacklist::escalating{16, 16},
+                                                      blacklist::release_on_demand{[] { return 8; }});
     CHECK(keeper.decide(slow_nodes(2), 1).blacklisted().size() == 2);
     CHECK(keeper.decide(slow_nodes(0, 2), 2).blacklisted().size() == 2); // eight of ten, not six of eight
     CHECK(numbers(keeper.decide(slow_nodes(0, 3), 3).blacklisted()) == ids{0}); // node 2 is silent, not out

@@ -13,7 +13,7 @@
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/forecast_weak.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
-#include <straggle/blacklist/ranked_blacklist.hpp>
+#include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
 #include <straggle/mitigate/windowed_blacklist.hpp>
@@ -215,17 +215,17 @@ TEST_CASE("blacklister: a decision being filled is empty after a failed allocati
     CHECK(failures > 0);
 }
 
-TEST_CASE("ranked_blacklist: a failed allocation changes nothing") {
+TEST_CASE("rolling_blacklister: a failed allocation changes nothing") {
     using namespace straggle;
-    check_keeper("defaults", ranked_blacklist_of<std::string>(blacklist::clearly_dominated{}));
-    check_keeper("hysteresis", ranked_blacklist_of<std::string>(
+    check_keeper("defaults", rolling_blacklister_of<std::string>(blacklist::clearly_dominated{}));
+    check_keeper("hysteresis", rolling_blacklister_of<std::string>(
                                    blacklist::dominated{}, blacklist::hysteresis<>{}, record::unlimited{}));
-    check_keeper("rates", ranked_blacklist_of<std::string>(
+    check_keeper("rates", rolling_blacklister_of<std::string>(
                               blacklist::weakest_level{}, blacklist::probation<blacklist::escalating>{},
                               blacklist::rate_limit{0.5, 2}, blacklist::fail_open{0.31, 0.1}));
     check_keeper("racks",
-                 ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::rerank_every_window{},
-                                                  blacklist::one_per_domain{rack_of{}}));
+                 rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::rerank_every_window{},
+                                                     blacklist::one_per_domain{rack_of{}}));
 }
 
 TEST_CASE("cooldown: a failed allocation changes nothing") {
@@ -255,7 +255,7 @@ TEST_CASE("cooldown: a failed allocation changes nothing") {
 TEST_CASE("decision log: a failed allocation loses no window") {
     using namespace straggle;
     auto const keeper_of = [] {
-        auto keeper = ranked_blacklist_of<std::string>(
+        auto keeper = rolling_blacklister_of<std::string>(
             blacklist::dominated{}, blacklist::probation<blacklist::escalating>{}, record::unlimited{});
         keeper.decide(some_weak(), 1);
         return keeper;
@@ -286,7 +286,7 @@ TEST_CASE("decision log: a failed allocation loses no window") {
 }
 
 TEST_CASE("windowed_blacklist: a failed allocation loses no decision and no publication") {
-    using keeper_type = decltype(straggle::ranked_blacklist_of<std::string>(
+    using keeper_type = decltype(straggle::rolling_blacklister_of<std::string>(
         straggle::blacklist::dominated{}, straggle::blacklist::probation<straggle::blacklist::escalating>{},
         straggle::record::unlimited{}));
     using watch = straggle::windowed_blacklist<windowed, keeper_type>;

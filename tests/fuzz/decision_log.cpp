@@ -8,7 +8,7 @@
 
 #include <straggle/blacklist/decision_log.hpp>
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/blacklist/ranked_blacklist.hpp>
+#include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 
 #include "fuzzing.hpp"
@@ -279,17 +279,17 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     straggle::byte_reader in(bytes);
     switch (in.u8() % 3) {
     case 0:
-        fuzz_decision_log::check(straggle::ranked_blacklist<int>(), in);
+        fuzz_decision_log::check(straggle::rolling_blacklister<int>(), in);
         break;
     case 1:
-        fuzz_decision_log::check(straggle::ranked_blacklist_of<int>(dominated{}, hysteresis<>{}, at_most(2),
-                                                                    rate_limit(0.5, 1),
-                                                                    at_most_slot_fraction<>(0.5)),
+        fuzz_decision_log::check(straggle::rolling_blacklister_of<int>(dominated{}, hysteresis<>{},
+                                                                       at_most(2), rate_limit(0.5, 1),
+                                                                       at_most_slot_fraction<>(0.5)),
                                  in);
         break;
     default:
         fuzz_decision_log::check(
-            straggle::ranked_blacklist_of<int>(slower_by{}, rerank_every_window{}, at_most(3)), in);
+            straggle::rolling_blacklister_of<int>(slower_by{}, rerank_every_window{}, at_most(3)), in);
         break;
     }
     return 0;

@@ -34,7 +34,7 @@ struct straggle::task_traits<attempt> {
 namespace {
 
 using monitor_type = monitor<attempt, std::remove_const_t<decltype(fields)>>;
-using keeper_type = ranked_blacklist<std::string, blacklist::clearly_dominated>;
+using keeper_type = rolling_blacklister<std::string, blacklist::clearly_dominated>;
 
 // One job of `nodes` x `tasks` attempts that ends within [begin, begin + 100); node 0 is slow if asked for.
 std::vector<attempt> job_at(std::int64_t begin, bool slow, int nodes = 8, int tasks = 6) {

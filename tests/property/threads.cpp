@@ -121,7 +121,7 @@ timed_attempt nth(int i) {
 TEST_CASE("threads: one decides, many read what it decided") {
     windowed_blacklist watch(
         monitor_of<timed_attempt>(timed_fields, {.window = 400}),
-        ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::rerank_every_window{}));
+        rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::rerank_every_window{}));
     constexpr int attempts = 40'000;
     std::atomic<bool> done{false};
     std::atomic<int> wrong{0}, seen{0};

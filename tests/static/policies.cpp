@@ -6,7 +6,7 @@
 
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
-#include <straggle/blacklist/ranked_blacklist.hpp>
+#include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
 
@@ -167,7 +167,7 @@ static_assert(!blacklist::exclusion_policy<sentence_without_name> &&
               !blacklist::exclusion_policy<sentence_that_cannot_move> &&
               !blacklist::exclusion_policy<blacklist::weakest_level> && !blacklist::exclusion_policy<int>);
 [[maybe_unused]] blacklist_decision<minimal_id> const& keeps_minimal_things(
-    ranked_blacklist<minimal_id, minimal_selection, sentence_for_life, minimal_guard>& keeper,
+    rolling_blacklister<minimal_id, minimal_selection, sentence_for_life, minimal_guard>& keeper,
     node_ranking<minimal_id, minimal_id> const& ranking) {
     (void)keeper.restore({}, {});
     (void)keeper.exclusion_of({});

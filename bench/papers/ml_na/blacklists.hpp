@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Whom to avoid: by a ranked_blacklist with any selection, or by what only an oracle knows. All of them
+/// Whom to avoid: by a rolling_blacklister with any selection, or by what only an oracle knows. All of them
 /// log every day who is out.
 #pragma once
 

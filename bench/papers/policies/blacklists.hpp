@@ -8,7 +8,7 @@
 #include "../cluster/draw.hpp"
 #include "../cluster/policy.hpp"
 
-#include <straggle/blacklist/ranked_blacklist.hpp>
+#include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/mitigate/windowed_blacklist.hpp>
 #include <straggle/monitor/monitor.hpp>
 #include <straggle/papers/dsb_2019.hpp>
@@ -128,7 +128,7 @@ class dsb_blacklist {
 template <class Selection = straggle::blacklist::clearly_dominated>
 class kept_blacklist {
     using monitor = straggle::monitor<cluster::attempt_record, decltype(policies::attempt_fields)>;
-    using keeper = straggle::ranked_blacklist<std::uint32_t, Selection>;
+    using keeper = straggle::rolling_blacklister<std::uint32_t, Selection>;
     using watch = straggle::windowed_blacklist<monitor, keeper>;
 
   public:

@@ -3,7 +3,7 @@
 
 #include "keeper.hpp"
 
-#include <straggle/blacklist/ranked_blacklist.hpp>
+#include <straggle/blacklist/rolling_blacklister.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -61,7 +61,7 @@ class keeper_of final : public keeper {
     std::vector<std::uint32_t> nodes_;
     std::vector<bool> is_seen_;
     std::unique_ptr<std::mt19937_64> engine_; // the policy may point at it
-    straggle::ranked_blacklist<std::uint32_t, Selection, excluding, Limits...> keeper_;
+    straggle::rolling_blacklister<std::uint32_t, Selection, excluding, Limits...> keeper_;
 };
 
 class evidence_keeper final : public keeper {

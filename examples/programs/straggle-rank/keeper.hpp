@@ -17,7 +17,7 @@ namespace straggle_rank {
 using decision_record = straggle::blacklist::decision_record<std::uint32_t>;
 using decision_difference = straggle::blacklist::decision_difference;
 
-/// Decides window after window: a `straggle::dynamic_blacklist`, or a `straggle::ranked_blacklist` where
+/// Decides window after window: a `straggle::dynamic_blacklist`, or a `straggle::rolling_blacklister` where
 /// a policy was named.
 class keeper {
   public:

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `blacklist/ranked_blacklist.hpp`, `detect/job_progress.hpp`,
+/// Shared part of `blacklist/rolling_blacklister.hpp`, `detect/job_progress.hpp`,
 /// `monitor/detail/window_store.hpp` and `rank/detail/node_effects.hpp`: memory for what is about to be
 /// added, asked for while nothing has changed yet.
 #pragma once

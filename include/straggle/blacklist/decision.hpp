@@ -64,8 +64,8 @@ struct decision_access;
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// The answer of a `dynamic_blacklist`, `ranked_blacklist` or `blacklister`: the nodes to avoid, those to try
-/// out, and the weak ones that were not to be avoided.
+/// The answer of a `dynamic_blacklist`, `rolling_blacklister` or `blacklister`: the nodes to avoid, those to
+/// try out, and the weak ones that were not to be avoided.
 template <class NodeId>
 class blacklist_decision {
   public:

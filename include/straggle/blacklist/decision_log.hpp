@@ -51,7 +51,7 @@ struct decision_record {
     std::vector<logged_verdict<NodeId>> blacklisted;  ///< as in the decision: worst first
     std::vector<logged_verdict<NodeId>> on_probation; ///< as in the decision
     std::vector<logged_verdict<NodeId>> spared;       ///< as in the decision
-    /// What a `ranked_blacklist` remembers after the decision, in its order; nothing: it was not recorded.
+    /// What a `rolling_blacklister` remembers after the decision, in its order; nothing: it was not recorded.
     std::optional<std::vector<logged_exclusion<NodeId>>> exclusions;
 };
 
@@ -203,7 +203,7 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// Writes down a decision and the ranking it was made on, into a record whose memory is used again.
 /// @param ranking that was decided on
-/// @param decision of a `blacklister` or a `ranked_blacklist` on it
+/// @param decision of a `blacklister` or a `rolling_blacklister` on it
 /// @param window its number
 /// @param record everything in it is replaced; `exclusions` becomes empty
 /// @par Cost
@@ -236,9 +236,9 @@ template <class NodeId, class JobId>
     return record;
 }
 
-/// Writes down the last decision of a `ranked_blacklist`, with what that remembers after it.
+/// Writes down the last decision of a `rolling_blacklister`, with what that remembers after it.
 /// @param ranking that was decided on
-/// @param keeper a `ranked_blacklist`
+/// @param keeper a `rolling_blacklister`
 /// @par Cost
 /// O(nodes); allocates
 /// @par Example
@@ -254,11 +254,11 @@ template <class NodeId, class JobId, class Keeper>
 
 /// Decides once more on the window of a record, and compares.
 ///
-/// A `ranked_blacklist` that is new, with the policies and limits of the original, and is shown all records
-/// from the first on makes the same decisions to the bit; a policy with a random fill needs its engine in the
-/// original state, a limit with a demand the demands of then.
+/// A `rolling_blacklister` that is new, with the policies and limits of the original, and is shown all
+/// records from the first on makes the same decisions to the bit; a policy with a random fill needs its
+/// engine in the original state, a limit with a demand the demands of then.
 /// @param record made by `record_of`
-/// @param keeper a `ranked_blacklist` that has seen the records before this one
+/// @param keeper a `rolling_blacklister` that has seen the records before this one
 /// @param fleet the nodes of the cluster, if the original was told them; empty: it was not
 /// @return the first difference, or nothing if the decision is the same, beginning with the nodes themselves
 /// (which are ranked anew). `status::out_of_domain`, and nothing has been decided, if the record cannot

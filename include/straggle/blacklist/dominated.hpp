@@ -109,7 +109,7 @@ struct dominated {
 /// a design effect estimated from them, named 2 and 6, and found less.
 ///
 /// What it costs where tasks are independent: of the nodes slow by one deviation, twenty of fifty tasks each,
-/// it finds 91 % in a window, `dominated` 99.8 %. A `ranked_blacklist` looks again in the next one.
+/// it finds 91 % in a window, `dominated` 99.8 %. A `rolling_blacklister` looks again in the next one.
 ///
 /// Verdict: value = lower end of the node's widened interval, threshold = upper end it had to exceed.
 /// @par Cost

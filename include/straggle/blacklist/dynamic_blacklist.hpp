@@ -54,7 +54,7 @@ struct dynamic_blacklist_counts {
 /// A node is found weak when its tasks provably take longer than elsewhere, by enough to matter
 /// (`slowdown_evidence_options::least_slowdown`), when they do not end, or when they fail. It is excluded
 /// where the others can carry its work, else it is a last resort. See `node_stage`, which decides here
-/// and in a `mitigator`; `ranked_blacklist` takes rules and limits of your own.
+/// and in a `mitigator`; `rolling_blacklister` takes rules and limits of your own.
 ///
 /// @par Example
 /// `dynamic_blacklist list{attempt_fields{.job = &attempt::job, .node = &attempt::host, ...}};`

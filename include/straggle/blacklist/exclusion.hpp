@@ -15,7 +15,7 @@
 /// | `hysteresis<...>` | is on probation until `leave` good findings in a row | yes |
 ///
 /// Where probes are needed, a scheduler that gives a node on probation no tasks never learns whether it has
-/// recovered: the node stays on probation until `ranked_blacklist` has not heard of it for long enough.
+/// recovered: the node stays on probation until `rolling_blacklister` has not heard of it for long enough.
 #pragma once
 
 #include <straggle/base/config.hpp>

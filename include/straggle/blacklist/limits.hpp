@@ -69,7 +69,7 @@ class fleet_view {
 
 /// A limit on what may be taken out: a `record::limit` that sees a `fleet_view` and is asked about nodes.
 ///
-/// A blacklister asks about the candidates, worst first. A `ranked_blacklist` asks about nodes already out
+/// A blacklister asks about the candidates, worst first. A `rolling_blacklister` asks about nodes already out
 /// before it asks about newcomers: first those excluded, then those on probation, the most recent exclusion
 /// first, so that a limit that shrinks releases the oldest. Only a newcomer that is provably slower than one
 /// of them takes its turn. To a blacklister, which has no memory, every node is new.
@@ -320,7 +320,7 @@ class one_per_domain {
 /// weak again.
 ///
 /// Looking weak is a matter of this window: the share is that of the nodes the selection policy names among
-/// those it ranked. While it is open a `ranked_blacklist` lets all nodes go, also those excluded before;
+/// those it ranked. While it is open a `rolling_blacklister` lets all nodes go, also those excluded before;
 /// they keep their strikes and get none for the windows they were spared.
 ///
 /// Source: Envoy's panic threshold turned round; the gap between the two shares keeps it from flapping.

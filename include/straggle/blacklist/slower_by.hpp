@@ -21,7 +21,7 @@
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// Weak is a node whose tasks provably take more than `least_slowdown` times as long as those of the middle
-/// node. The default of a `blacklister` and of a `ranked_blacklist`.
+/// node. The default of a `blacklister` and of a `rolling_blacklister`.
 ///
 /// With enough tasks every difference is beyond doubt, and most are not worth avoiding a node: a fleet whose
 /// nodes differ by one per cent has none to avoid. `dominated` asks for the proof alone.
@@ -32,8 +32,8 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 /// `dynamic_blacklist`.
 ///
 /// A ranking is wrong about one of its nodes in one case of twenty. To decide again and again, ask for a
-/// `margin`. A `ranked_blacklist` uses `over_windows()` by default: it also does not know whether the other
-/// nodes can carry a node's work.
+/// `margin`. A `rolling_blacklister` uses `over_windows()` by default: it also does not know whether the
+/// other nodes can carry a node's work.
 ///
 /// Verdict: value = lower end of the slowdown, threshold = `least_slowdown`.
 /// @par Cost

@@ -8,7 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/published.hpp>
-#include <straggle/blacklist/ranked_blacklist.hpp>
+#include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/monitor/monitor.hpp>
 
 #include <concepts>
@@ -18,11 +18,12 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// A monitor and a `ranked_blacklist` that know each other, and their latest decision for any thread to read.
+/// A monitor and a `rolling_blacklister` that know each other, and their latest decision for any thread to
+/// read.
 ///
 /// Source: DSB algorithm 1 with all its steps.
 /// @tparam Monitor a `monitor`
-/// @tparam Keeper a `ranked_blacklist` of the monitor's nodes
+/// @tparam Keeper a `rolling_blacklister` of the monitor's nodes
 /// @par Example
 /// `windowed_blacklist watch(monitor_of<attempt>(fields, {.window = 10min}));`
 /// @par Cost
@@ -31,7 +32,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// one thread observes and decides; any number of threads call `latest`, without locks.
 /// Strong exception guarantee, but that a decision may stand in `decision` and not yet be in `latest`.
 /// @snippet monitor.cpp watch
-template <class Monitor, class Keeper = ranked_blacklist<typename Monitor::node_id>>
+template <class Monitor, class Keeper = rolling_blacklister<typename Monitor::node_id>>
 class windowed_blacklist {
     using node_id = typename Monitor::node_id;
 
@@ -84,7 +85,7 @@ class windowed_blacklist {
             return keeper_.decide(ranking, number);
         });
     }
-    /// The same with all nodes that are part of the cluster now; see `ranked_blacklist::decide`.
+    /// The same with all nodes that are part of the cluster now; see `rolling_blacklister::decide`.
     decision_type const& decide(time_type now, std::span<node_id const> fleet) {
         return decide_on(now, [&](auto const& ranking, std::int64_t number) -> decision_type const& {
             return keeper_.decide(ranking, number, fleet);

@@ -203,7 +203,7 @@ class monitor : detail::intake<Record, Fields, Ranking, Time> {
     }
 
     /// The number of the window at `now`, by its last step: goes up by one per slide, and is -1 for a monitor
-    /// without windows. What a `ranked_blacklist` counts exclusions in.
+    /// without windows. What a `rolling_blacklister` counts exclusions in.
     /// @pre `now` is a number, and within 2^62 slides
     [[nodiscard]] std::int64_t window_number(time_type now) const {
         std::optional<std::int64_t> const going_on = clock_.bucket_of(now);

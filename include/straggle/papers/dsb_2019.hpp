@@ -74,7 +74,7 @@ template <base::random_engine Engine>
 ///
 /// Source: algorithm 1 and section 4.2.4, last paragraph. A blacklisted node runs no new tasks, so that it
 /// has no scores in the next window, is on no level, and is released, weak or not: it stays only while tasks
-/// that it had before still end there. `ranked_blacklist` is the remedy. Where a window has passed without
+/// that it had before still end there. `rolling_blacklister` is the remedy. Where a window has passed without
 /// a question its blacklist is never made; the paper's loop sleeps for exactly a window.
 /// @tparam Record the user's record of an attempt
 /// @tparam Fields an `attempt_fields` with an `end`

@@ -80,7 +80,7 @@ results UNIT() {
     out.push_back(static_cast<double>(decision.blacklisted().size()));
     blacklister top{blacklist::top_k_intersection(3)};
     (void)top.decide(by_ticks);
-    ranked_blacklist<int> over_time;
+    rolling_blacklister<int> over_time;
     over_time.decide(by_ticks, 1);
     out.push_back(static_cast<double>(over_time.decision().blacklisted().size()));
 

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklist/ranked_blacklist.hpp`: what it knows of one node in one window, and in
+/// Private part of `blacklist/rolling_blacklister.hpp`: what it knows of one node in one window, and in
 /// which order it asks the limits about all of them.
 #pragma once
 

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklister`, `ranked_blacklist` and `dynamic_blacklist`: asking the limits, gathering
+/// Private part of `blacklister`, `rolling_blacklister` and `dynamic_blacklist`: asking the limits, gathering
 /// the evidence against a node, writing decisions.
 #pragma once
 

@@ -59,10 +59,10 @@ namespace straggle::inline STRAGGLE_ABI {
 /// avoided, and two nodes of a kind do not take turns.
 ///
 /// @par Example
-/// `ranked_blacklist<std::string> list;` has the defaults: `slower_by`, `probation<escalating>`,
+/// `rolling_blacklister<std::string> list;` has the defaults: `slower_by`, `probation<escalating>`,
 /// and at most a fifth of the slots or one node (`share_of_slots`).
-/// `ranked_blacklist_of<std::string>(weakest_level{}, hysteresis{}, at_most{3})` names policies and limits;
-/// naming limits replaces the default one, `unlimited{}` removes it.
+/// `rolling_blacklister_of<std::string>(weakest_level{}, hysteresis{}, at_most{3})` names policies and
+/// limits; naming limits replaces the default one, `unlimited{}` removes it.
 ///
 /// What is the fleet? Limits measure by it. Unless the caller names all nodes of the cluster, it is the
 /// nodes that the ranking of the window knows and those that are out. In a window in which most nodes have
@@ -81,31 +81,31 @@ template <base::identifier NodeId, blacklist::selection_policy Selection = black
           blacklist::exclusion_policy Exclusions = blacklist::probation<blacklist::escalating>,
           class... Limits>
     requires(blacklist::node_limit<Limits, NodeId> && ...)
-class ranked_blacklist {
+class rolling_blacklister {
     using limit_row = detail::limits_or_default<Limits...>;
     using node_case = detail::node_case<NodeId>;
 
   public:
     /// Policies, with every limit at its defaults.
-    explicit ranked_blacklist(Selection selection = detail::over_windows<Selection>(),
-                              Exclusions exclusions = {})
+    explicit rolling_blacklister(Selection selection = detail::over_windows<Selection>(),
+                                 Exclusions exclusions = {})
         requires(std::default_initializable<Limits> && ...)
         : selection_(std::move(selection)), policy_(std::move(exclusions)) {}
 
     /// Policies and limits.
-    ranked_blacklist(Selection selection, Exclusions exclusions, Limits... limits)
+    rolling_blacklister(Selection selection, Exclusions exclusions, Limits... limits)
         requires(sizeof...(Limits) > 0)
         : selection_(std::move(selection)), policy_(std::move(exclusions)), limits_(std::move(limits)...) {}
-    ranked_blacklist(ranked_blacklist const&) = default;
-    ranked_blacklist(ranked_blacklist&&) = default;
+    rolling_blacklister(rolling_blacklister const&) = default;
+    rolling_blacklister(rolling_blacklister&&) = default;
     /// Becomes a copy, or changes nothing should an allocation fail.
-    ranked_blacklist& operator=(ranked_blacklist const& other)
+    rolling_blacklister& operator=(rolling_blacklister const& other)
         requires std::is_move_assignable_v<Selection> && std::is_move_assignable_v<limit_row>
     {
-        return *this = ranked_blacklist(other);
+        return *this = rolling_blacklister(other);
     }
-    ranked_blacklist& operator=(ranked_blacklist&&) = default;
-    ~ranked_blacklist() = default;
+    rolling_blacklister& operator=(rolling_blacklister&&) = default;
+    ~rolling_blacklister() = default;
 
     /// Decides on a window.
     /// @param ranking of the tasks that ended in this window, and in no window decided on before: a score in
@@ -381,16 +381,16 @@ class ranked_blacklist {
     detail::interval_census census_;
 };
 
-/// A `ranked_blacklist` with policies and limits of types that need not be written: only the nodes' is.
+/// A `rolling_blacklister` with policies and limits of types that need not be written: only the nodes' is.
 /// @par Example
-/// `auto list = ranked_blacklist_of<std::string>(dominated{}, hysteresis{}, one_per_domain{rack_of});`
+/// `auto list = rolling_blacklister_of<std::string>(dominated{}, hysteresis{}, one_per_domain{rack_of});`
 template <base::identifier NodeId, blacklist::selection_policy Selection = blacklist::slower_by,
           blacklist::exclusion_policy Exclusions = blacklist::probation<blacklist::escalating>,
           class... Limits>
     requires(blacklist::node_limit<Limits, NodeId> && ...)
-[[nodiscard]] auto ranked_blacklist_of(Selection selection = detail::over_windows<Selection>(),
-                                       Exclusions exclusions = {}, Limits... limits) {
-    return ranked_blacklist<NodeId, Selection, Exclusions, Limits...>(
+[[nodiscard]] auto rolling_blacklister_of(Selection selection = detail::over_windows<Selection>(),
+                                          Exclusions exclusions = {}, Limits... limits) {
+    return rolling_blacklister<NodeId, Selection, Exclusions, Limits...>(
         std::move(selection), std::move(exclusions), std::move(limits)...);
 }
 

@@ -4,7 +4,7 @@
 #include "windows.hpp"
 
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/blacklist/ranked_blacklist.hpp>
+#include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 
 #include <support/allocations.hpp>
@@ -85,19 +85,19 @@ auto sentences_of(Keeper const& keeper) {
     return all;
 }
 
-static_assert(std::same_as<ranked_blacklist<std::string>,
-                           ranked_blacklist<std::string, blacklist::slower_by,
-                                            blacklist::probation<blacklist::escalating>>>);
+static_assert(std::same_as<rolling_blacklister<std::string>,
+                           rolling_blacklister<std::string, blacklist::slower_by,
+                                               blacklist::probation<blacklist::escalating>>>);
 // These rankings are made by hand and tell no slowdowns.
-using by_domination = ranked_blacklist<std::string, blacklist::clearly_dominated>;
-static_assert(std::same_as<decltype(ranked_blacklist_of<int>()), ranked_blacklist<int>>);
-static_assert(std::same_as<decltype(ranked_blacklist_of<std::string>(
+using by_domination = rolling_blacklister<std::string, blacklist::clearly_dominated>;
+static_assert(std::same_as<decltype(rolling_blacklister_of<int>()), rolling_blacklister<int>>);
+static_assert(std::same_as<decltype(rolling_blacklister_of<std::string>(
                                blacklist::weakest_level{}, blacklist::hysteresis{}, blacklist::at_most{3})),
-                           ranked_blacklist<std::string, blacklist::weakest_level, blacklist::hysteresis<>,
-                                            blacklist::at_most>>);
-static_assert(std::is_default_constructible_v<ranked_blacklist<std::string>>);
+                           rolling_blacklister<std::string, blacklist::weakest_level, blacklist::hysteresis<>,
+                                               blacklist::at_most>>);
+static_assert(std::is_default_constructible_v<rolling_blacklister<std::string>>);
 static_assert(
-    !std::is_default_constructible_v<ranked_blacklist<
+    !std::is_default_constructible_v<rolling_blacklister<
         std::string, blacklist::dominated, blacklist::escalating, blacklist::at_most>>); // at most how many?
 
 } // namespace
@@ -254,7 +254,8 @@ struct cluster {
 
 TEST_CASE("a node that stays slow: in and out by reranking, out for good by default") {
     auto const slow = [](std::size_t i) { return i == 3 ? 3.0 : 0.0; };
-    cluster anew{ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::rerank_every_window{})};
+    cluster anew{
+        rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::rerank_every_window{})};
     cluster by_default{by_domination{}};
     int returns = 0;
     bool was_avoided = false;
@@ -283,8 +284,8 @@ TEST_CASE("more weak nodes than there is room for: the worst are out, and nobody
         std::size_t const weak = 8, room = 4;
         std::vector<double> truth;
         for (std::size_t i = 0; i < weak; ++i) truth.push_back(2 + 3 * real());
-        auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::probation{},
-                                                       blacklist::at_most{room});
+        auto keeper = rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::probation{},
+                                                          blacklist::at_most{room});
         std::vector<int> let_go(20, 0);
         for (std::int64_t w = 1; w <= 300; ++w) {
             std::vector<report<std::string>> reports;
@@ -361,8 +362,8 @@ TEST_CASE("never the same strike twice: a lapse long ago is made good by good wi
 
 TEST_CASE("limits admit nodes that are out before newcomers, and release the oldest exclusion") {
     std::size_t limit = 3;
-    auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
-                                                   changing{&limit});
+    auto keeper = rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
+                                                      changing{&limit});
     keeper.decide(ten({{1, 2.0}}), 1);
     keeper.decide(ten({{1, silent}, {2, 2.0}}), 2);
     keeper.decide(ten({{1, silent}, {2, silent}, {3, 4.0}}), 3);
@@ -394,8 +395,8 @@ TEST_CASE("limits admit nodes that are out before newcomers, and release the old
 
 TEST_CASE("a newcomer takes the place of a node that it is provably slower than") {
     auto const excluded = [](std::size_t limit) {
-        auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
-                                                       blacklist::at_most{limit});
+        auto keeper = rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
+                                                          blacklist::at_most{limit});
         keeper.decide(ten({{1, 3.0}}), 1);
         keeper.decide(ten({{1, silent}, {2, 2.0}}), 2);
         keeper.decide(ten({{1, silent}, {2, silent}, {3, 4.0}}), 3);
@@ -438,8 +439,8 @@ TEST_CASE("a newcomer takes the place of a node that it is provably slower than"
     }
     {
         // What a restored exclusion was for is not known: it keeps its place.
-        auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
-                                                       blacklist::at_most{1});
+        auto keeper = rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
+                                                          blacklist::at_most{1});
         blacklist::exclusion const old{.state = node_state::excluded, .strikes = 1, .since = 1, .until = 9};
         CHECK(keeper.restore(name_of(1), old) == status::ok);
         keeper.decide(ten({{1, silent}, {4, 9.0}}), 2);
@@ -448,8 +449,9 @@ TEST_CASE("a newcomer takes the place of a node that it is provably slower than"
     }
     {
         // A limit for newcomers alone that objects leaves the place to who had it.
-        auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
-                                                       blacklist::at_most{1}, blacklist::rate_limit{0.25, 1});
+        auto keeper =
+            rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
+                                                blacklist::at_most{1}, blacklist::rate_limit{0.25, 1});
         keeper.decide(ten({{1, 2.0}}), 1);
         keeper.decide(ten({{1, silent}, {4, 9.0}}), 2);
         CHECK(ids_of(keeper.decision().blacklisted()) == nodes({1}));
@@ -460,7 +462,7 @@ TEST_CASE("a newcomer takes the place of a node that it is provably slower than"
 }
 
 TEST_CASE("a node on probation counts as out, and yields to those that serve") {
-    auto keeper = ranked_blacklist_of<std::string>(
+    auto keeper = rolling_blacklister_of<std::string>(
         blacklist::dominated{}, blacklist::probation{blacklist::escalating{}}, blacklist::at_most{2});
     keeper.decide(ten({{1, 2.0}}), 1);
     keeper.decide(ten({{1, silent}, {2, 2.0}}), 2); // node 1 on probation, node 2 serves
@@ -480,7 +482,7 @@ TEST_CASE("a node on probation counts as out, and yields to those that serve") {
 
 TEST_CASE("one that serves is kept before one on probation, though that was excluded later") {
     std::size_t limit = 2;
-    auto keeper = ranked_blacklist_of<std::string>(
+    auto keeper = rolling_blacklister_of<std::string>(
         blacklist::dominated{}, blacklist::probation{blacklist::escalating{}}, changing{&limit});
     blacklist::exclusion const long_one{.state = node_state::excluded, .strikes = 4, .since = 1, .until = 9};
     CHECK(keeper.restore(name_of(1), long_one) == status::ok);
@@ -496,7 +498,7 @@ TEST_CASE("one that serves is kept before one on probation, though that was excl
 
 TEST_CASE("nodes that are out and silent are part of the fleet") {
     // A fifth of ten: two, also while both are silent.
-    auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{4, 4});
+    auto keeper = rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::escalating{4, 4});
     keeper.decide(ten({{1, 2.0}, {2, 3.0}, {3, 2.5}}), 1);
     CHECK(ids_of(keeper.decision().blacklisted()) == nodes({2, 3}));
     keeper.decide(ten({{2, silent}, {3, silent}, {1, 2.0}}), 2);
@@ -507,14 +509,14 @@ TEST_CASE("nodes that are out and silent are part of the fleet") {
         return (std::stoul(id.substr(id.size() - 6)) - 100000) / 2;
     };
     auto racks =
-        ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{4, 4},
-                                         blacklist::one_per_domain<decltype(rack), std::uint64_t>(rack));
+        rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::escalating{4, 4},
+                                            blacklist::one_per_domain<decltype(rack), std::uint64_t>(rack));
     racks.decide(ten({{3, 2.0}}), 1);
     racks.decide(ten({{3, silent}, {2, 2.0}, {5, 2.0}}), 2);
     CHECK(ids_of(racks.decision().blacklisted()) == nodes({3, 5}));
     CHECK(ids_of(racks.decision().spared()) == nodes({2}));
-    auto slots = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{4, 4},
-                                                  blacklist::at_least_healthy_slots{8});
+    auto slots = rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::escalating{4, 4},
+                                                     blacklist::at_least_healthy_slots{8});
     slots.decide(ten({{3, 2.0}, {4, 2.0}}), 1);
     slots.decide(ten({{3, silent}, {4, silent}, {5, 2.0}}), 2);
     CHECK(slots.decision().blacklisted().size() == 2);
@@ -523,7 +525,7 @@ TEST_CASE("nodes that are out and silent are part of the fleet") {
 
 TEST_CASE("quiet windows") {
     auto const out_of_four = [](std::vector<double> const& scores) { return window_of(scores); };
-    auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{6, 6});
+    auto keeper = rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::escalating{6, 6});
     keeper.decide(ten({{8, 2.0}, {9, 2.0}}), 1);
     // Nobody has anything to report: limits would see two nodes, both out. Only time passes.
     keeper.decide(window_of({}), 2);
@@ -537,7 +539,7 @@ TEST_CASE("quiet windows") {
     // The caller knows better.
     names fleet;
     for (std::size_t i = 0; i < 10; ++i) fleet.push_back(name_of(i));
-    auto informed = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{6, 6});
+    auto informed = rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::escalating{6, 6});
     informed.decide(ten({{8, 2.0}, {9, 2.0}}), 1, fleet);
     informed.decide(window_of({}), 2, fleet);
     informed.decide(out_of_four({0, 0, 0, 0}), 3, fleet);
@@ -560,7 +562,7 @@ TEST_CASE("quiet windows") {
 }
 
 TEST_CASE("fail_open lets everybody go while too many look weak") {
-    auto keeper = ranked_blacklist_of<std::string>(
+    auto keeper = rolling_blacklister_of<std::string>(
         blacklist::dominated{.q = 0.1}, blacklist::escalating{8, 8}, blacklist::fail_open{0.3, 0.2});
     keeper.decide(ten({{1, 2.0}, {2, 2.5}}), 1);
     CHECK(keeper.decision().blacklisted().size() == 2);
@@ -578,8 +580,8 @@ TEST_CASE("fail_open lets everybody go while too many look weak") {
 }
 
 TEST_CASE("a node that is gone is forgotten, in time or at once") {
-    auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{},
-                                                   blacklist::probation{blacklist::escalating{4, 4}});
+    auto keeper = rolling_blacklister_of<std::string>(blacklist::dominated{},
+                                                      blacklist::probation{blacklist::escalating{4, 4}});
     keeper.forget_after(10);
     keeper.decide(ten({{3, 2.0}}), 1); // until 5
     for (std::int64_t w = 2; w <= 15; ++w) keeper.decide(ten({{3, silent}}), w);
@@ -635,7 +637,7 @@ TEST_CASE("a node on probation whose tasks can never be judged is forgotten, too
 }
 
 TEST_CASE("strikes of a node that is gone do not stay for ever") {
-    auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{1, 4});
+    auto keeper = rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::escalating{1, 4});
     keeper.forget_after(3);
     keeper.decide(ten({{3, 2.0}}), 1);
     keeper.decide(ten({{3, silent}}), 2);
@@ -651,7 +653,7 @@ TEST_CASE("a keeper that is stored and restored decides as if it had never stopp
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
     blacklist::hysteresis const policy{blacklist::probation{blacklist::escalating{1, 8}}, 2, 2};
-    auto one = ranked_blacklist_of<std::string>(blacklist::dominated{}, policy, blacklist::at_most{4});
+    auto one = rolling_blacklister_of<std::string>(blacklist::dominated{}, policy, blacklist::at_most{4});
     auto const random_window = [&] {
         std::vector<double> scores;
         for (int i = 0; i < 12; ++i)
@@ -659,7 +661,7 @@ TEST_CASE("a keeper that is stored and restored decides as if it had never stopp
         return window_of(scores);
     };
     for (std::int64_t w = 1; w <= 40; ++w) one.decide(random_window(), w);
-    auto other = ranked_blacklist_of<std::string>(blacklist::dominated{}, policy, blacklist::at_most{4});
+    auto other = rolling_blacklister_of<std::string>(blacklist::dominated{}, policy, blacklist::at_most{4});
     for (auto const& [id, s] : sentences_of(one)) CHECK(other.restore(id, s) == status::ok);
     CHECK(sentences_of(other) == sentences_of(one));
     for (std::int64_t w = 41; w <= 80; ++w) {
@@ -733,13 +735,13 @@ TEST_CASE("deciding window after window allocates nothing") {
     auto const rack = [](std::string const& id) { return id.back(); };
     check(by_domination{}, false);
     check(by_domination{}, true);
-    check(ranked_blacklist_of<std::string>(blacklist::weakest_level{}, blacklist::rerank_every_window{},
-                                           blacklist::at_most{9}),
+    check(rolling_blacklister_of<std::string>(blacklist::weakest_level{}, blacklist::rerank_every_window{},
+                                              blacklist::at_most{9}),
           false);
-    check(ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::hysteresis{},
-                                           record::unlimited{}),
+    check(rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::hysteresis{},
+                                              record::unlimited{}),
           false);
-    check(ranked_blacklist_of<std::string>(
+    check(rolling_blacklister_of<std::string>(
               blacklist::dominated_fdr{},
               blacklist::hysteresis{blacklist::probation{blacklist::escalating{1, 8}}, 1, 2},
               blacklist::at_most_slot_fraction{0.5}, blacklist::rate_limit{3, 5},
@@ -810,7 +812,7 @@ TEST_CASE("when an allocation fails, decision and exclusions stand, and the wind
         return ranking_of(reports);
     };
     auto const fresh = [] {
-        return ranked_blacklist_of<fragile>(
+        return rolling_blacklister_of<fragile>(
             blacklist::dominated{}, blacklist::probation{blacklist::escalating{1, 4}},
             blacklist::at_most_slot_fraction{0.5}, blacklist::rate_limit{0.75, 2});
     };
@@ -866,7 +868,7 @@ TEST_CASE("whatever the evidence, limits hold, nobody is in two lists, and a rep
         double const rate = static_cast<double>(1 + engine() % 4) / 2;
         bool const informed = engine() % 2 == 0;
         auto const fresh = [&](auto const& policy) {
-            return ranked_blacklist_of<std::string>(
+            return rolling_blacklister_of<std::string>(
                 blacklist::dominated{.q = 0.3}, policy, blacklist::at_most_slot_fraction{fraction, slots},
                 blacklist::at_most{most}, blacklist::one_per_domain<decltype(rack), int>(rack),
                 blacklist::rate_limit{rate, 3});
