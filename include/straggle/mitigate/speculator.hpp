@@ -186,8 +186,8 @@ class speculator {
         if (in.ok()) *this = std::move(next);
         return in.reason();
     }
-    /// Takes in what another speculator has learned, for instance of another part of the cluster. Jobs that run
-    /// are left to who runs them.
+    /// Takes in what another speculator has learned, for instance of another part of the cluster. Jobs that
+    /// run are left to who runs them.
     void merge(speculator const& other) {
         scan_.merge(other.scan_);
         races_.merge(other.races_);

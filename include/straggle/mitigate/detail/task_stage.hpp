@@ -19,7 +19,6 @@
 #include <straggle/mitigate/detail/copy_candidates.hpp>
 #include <straggle/mitigate/detail/job_views.hpp>
 #include <straggle/mitigate/detail/place_odds.hpp>
-#include <straggle/mitigate/detail/running_jobs.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
 #include <straggle/mitigate/speculator_options.hpp>
 #include <straggle/predict/progress_trust.hpp>
@@ -37,6 +36,76 @@
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
+
+struct running_job {
+    std::uint64_t job;
+    double seen, longest; // when last, and its longest attempt
+    bool is_over = false;
+};
+
+// The jobs of which tasks run, when they are over, and how many tasks a job has.
+class running_jobs {
+  public:
+    // In a round, in ascending order of jobs.
+    void seen(std::uint64_t job, double now, double longest) {
+        auto const at = place_of(job);
+        if (at == jobs_.end() || at->job != job) {
+            new_.push_back({job, now, longest});
+            return;
+        }
+        if (at->is_over) *at = {job, now, longest};
+        at->seen = now;
+        at->longest = (std::max)(at->longest, longest);
+    }
+    // A job is over, whether something of it was seen or not.
+    void finish(std::uint64_t job) {
+        count_job();
+        auto const at = place_of(job);
+        if (at != jobs_.end() && at->job == job) at->is_over = true;
+    }
+    // Ends a round: one of which nothing was seen for long is over, too. Calls end(job) for each.
+    template <class End>
+    void finish_idle(double now, double usual, End&& end) {
+        next_.clear();
+        auto fresh = new_.begin();
+        for (running_job const& j : jobs_) {
+            while (fresh != new_.end() && fresh->job < j.job) next_.push_back(*fresh++);
+            if (j.is_over) continue;
+            if (now - j.seen > 2 * (std::max)(j.longest, usual)) {
+                end(j.job);
+                count_job();
+            } else {
+                next_.push_back(j);
+            }
+        }
+        next_.insert(next_.end(), fresh, new_.end());
+        jobs_.swap(next_);
+        new_.clear();
+    }
+
+    // Tasks that ended and jobs that are over tell how many tasks a job has.
+    void count_task() noexcept { tasks_ += 1; }
+    [[nodiscard]] double tasks_per_job() const noexcept {
+        constexpr double as_many = 5, before = 20; // jobs, and their tasks as long as nothing is known
+        return (tasks_ + as_many * before) / (over_ + as_many);
+    }
+
+  private:
+    [[nodiscard]] std::vector<running_job>::iterator place_of(std::uint64_t job) noexcept {
+        return std::lower_bound(jobs_.begin(), jobs_.end(), job,
+                                [](running_job const& n, std::uint64_t id) { return n.job < id; });
+    }
+    void count_job() noexcept {
+        over_ += 1;
+        constexpr double remembered = 200;
+        if (!(over_ > remembered)) return;
+        over_ /= 2;
+        tasks_ /= 2;
+    }
+
+    std::vector<running_job> jobs_{}, new_{}, next_{}; // by number
+    double tasks_ = 0, over_ = 0;
+};
 
 struct no_views {};
 
