@@ -132,7 +132,8 @@ void run(options o) {
     if (!o.future.forecast.empty()) expected = expect(past, o);
     expectation const* const asked_for = expected ? &*expected : nullptr;
     whole_evidence const weighed =
-        weigh(past, cluster, o, !o.windows && o.report.empty() && past.inputs.empty());
+        weigh(past, cluster, o,
+              !o.windows && o.report.empty() && past.inputs.empty() && o.format != output_format::table);
     decision const verdicts = o.decides_by_slowdown() && asked_for == nullptr
                                   ? weighed.decision
                                   : decide(nodes, cluster, o, asked_for);

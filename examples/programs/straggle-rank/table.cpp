@@ -3,6 +3,7 @@
 
 #include "../common/text.hpp"
 #include "output.hpp"
+#include "shown_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -109,7 +110,11 @@ class table {
         auto const avoid = r_.decision.blacklisted();
         auto const spared = r_.decision.spared();
         std::string text;
-        if (!avoid.empty())
+        if (avoid.empty() && h_.nodes.size() == 1)
+            text = "read a history of several nodes that share jobs";
+        else if (avoid.empty() && all_failed())
+            text = "look at the jobs, or at what all nodes have in common: no attempt succeeded on any node";
+        else if (!avoid.empty())
             text = "look at " + printable(h_.nodes[avoid.front().id]) + " first, and keep new tasks off " +
                    (avoid.size() == 1 ? "it" : "these nodes") +
                    " until it is known why; --report nodes.html draws all nodes" +
@@ -121,6 +126,9 @@ class table {
         else if (r_.ranking.nodes().size() < 2)
             text = "too little to compare: jobs of at least " + grouped(r_.options.min_tasks) +
                    " tasks on several nodes are needed (--min-tasks); read more logs at once";
+        else if (worst_is_slow())
+            text = "read more logs at once, so that more is known of the slowest node; until then look at it "
+                   "by hand";
         else if (!unsure().empty())
             text = "read more logs at once, so that more is known of " + listed(unsure()) +
                    (has_times() ? "; --window auto looks at shorter stretches of time" : "");
@@ -134,7 +142,33 @@ class table {
         out_ << '\n';
     }
 
+    // Not one attempt of several succeeded, wherever it ran.
+    [[nodiscard]] bool all_failed() const {
+        auto const& counts = r_.ranking.attempts();
+        return counts.used + counts.superseded == 0 && counts.failed > 1;
+    }
+
+    // What can be said where nothing can be compared.
+    [[nodiscard]] std::string incomparable() const {
+        auto const& counts = r_.ranking.attempts();
+        std::uint64_t const ended = counts.used + counts.superseded + counts.failed;
+        std::string const failed = grouped(counts.failed) + " of " + counts_of(ended);
+        if (h_.nodes.size() == 1)
+            return name(0, 40) + " is the only node, so that nothing can be compared" +
+                   (counts.failed > 0 ? "; " + failed + " failed on it" : "");
+        return failed + " failed, on all of " + counted(h_.nodes.size(), "node") +
+               ": that says nothing against one of them";
+    }
+    static std::string counts_of(std::uint64_t attempts) { return counted(attempts, "attempt"); }
+
     void print_decision() {
+        if (r_.expected == nullptr && r_.decision.blacklisted().empty() &&
+            (h_.nodes.size() == 1 || all_failed())) {
+            out_ << paint(bold, "Avoid no node.") << "\n  ";
+            print_wrapped(incomparable() + ".", 2, 2);
+            out_ << '\n';
+            return;
+        }
         auto const avoid = r_.decision.blacklisted();
         auto const spared = r_.decision.spared();
         if (avoid.empty())
@@ -155,6 +189,13 @@ class table {
         if (r_.expected != nullptr) print_forecast(*r_.expected);
     }
 
+    [[nodiscard]] bool worst_is_slow() const {
+        return r_.weighed != nullptr && r_.options.decides_by_slowdown() &&
+               std::ranges::any_of(r_.weighed->slowdowns, [this](straggle::slowdown const& s) {
+                   return s.is_known() && s.low > least_slowdown();
+               });
+    }
+
     // Why no node is to be avoided.
     [[nodiscard]] std::string nobody() const {
         auto const& all = r_.weighed->slowdowns;
@@ -166,9 +207,20 @@ class table {
         if (!worst)
             return "too little is known: nodes have to share jobs, at least 8 tasks in 3 of them" +
                    std::string(behind.empty() ? "" : "; " + behind + " may be slower");
+        // The interval alone may be above what matters: a verdict asks for more than that of one node of a
+        // fleet.
+        bool const above = all[*worst].low > least_slowdown();
         return "the slowest node" + std::string(behind.empty() ? "" : " of which enough is known") + ", " +
-               name(*worst, 40) + ", " + in_words(all[*worst]) + ": not enough to be sure that it matters" +
+               name(*worst, 40) + ", " + in_words(all[*worst]) +
+               (above ? ": slower, but on too few attempts to take it out, as one of " +
+                            counted(h_.nodes.size(), "node") + " looks so by chance"
+                      : ": not enough to be sure that it matters") +
                (behind.empty() ? "" : "; " + behind + " may be slower, but had fewer than 8 tasks in 3 jobs");
+    }
+
+    [[nodiscard]] double least_slowdown() const {
+        auto const* const rule = std::get_if<by_slowdown>(&r_.options.selection);
+        return rule != nullptr ? rule->least : 1;
     }
 
     // Nodes that rank behind others, and of which too little is known to say by how much they are slower.
@@ -195,7 +247,7 @@ class table {
 
     // Those that fail more than others do.
     void print_failures() {
-        if (r_.weighed == nullptr) return;
+        if (r_.weighed == nullptr || h_.nodes.size() == 1 || all_failed()) return;
         auto const& all = r_.weighed->failures;
         std::vector<std::uint32_t> worse;
         for (std::uint32_t n = 0; n < all.size(); ++n)
@@ -238,8 +290,21 @@ class table {
                 text += "; " + in_words(r_.weighed->failures[v.id]);
             if (!v.spared_by.empty()) text += "; spared, since " + limit_reason(v.spared_by, r_.options);
             print_wrapped(text, 4 + width(node), 6);
+            print_rows(v);
         }
         print_rest(verdicts.size());
+    }
+
+    // What an operator can check by eye.
+    void print_rows(verdict const& v) {
+        using straggle::blacklist::cause;
+        auto const rows = straggle::blacklist::has(v.causes, cause::failing) ? rows_of_failing(h_, v.id)
+                          : straggle::blacklist::has(v.causes, cause::slow)  ? rows_of_slow(h_, v.id)
+                                                                             : std::vector<std::string>();
+        for (std::string const& row : rows) {
+            out_ << "    ";
+            print_wrapped(row, 4, 6);
+        }
     }
 
     void print_rest(std::size_t all) {
