@@ -44,7 +44,12 @@ class input_effect {
         xy_ += more.xy;
         yy_ += more.yy;
         constexpr double most = 5000; // tasks, then older ones fade
-        if (n_ > most) n_ *= 0.5, xx_ *= 0.5, xy_ *= 0.5, yy_ *= 0.5;
+        if (n_ > most) {
+            n_ *= 0.5;
+            xx_ *= 0.5;
+            xy_ *= 0.5;
+            yy_ *= 0.5;
+        }
     }
     void add(input_effect const& other) noexcept {
         add({.n = other.n_, .xx = other.xx_, .xy = other.xy_, .yy = other.yy_});
