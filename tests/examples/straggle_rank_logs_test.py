@@ -183,5 +183,26 @@ class AgainstAnotherReader(unittest.TestCase):
                 self.assertAlmostEqual(node["mean"], other["mean"], places=12)
 
 
+class EveryFile(unittest.TestCase):
+    def test_is_read_or_refused_in_one_sentence(self):
+        data = Path(SHARED) / "data" if SHARED else Path("/nonexistent")
+        files = sorted(f for folder in ("raw", "cases") for f in (data / folder).glob("*") if f.is_file())
+        if not files:
+            self.skipTest("reference data absent: raw and cases")
+        for file in files:
+            with self.subTest(file.name):
+                done = run(file)
+                complaint = done.stderr.decode()
+                if done.returncode == 0:
+                    self.assertEqual(complaint, "")
+                    self.assertIn("Next:", done.stdout.decode())
+                    continue
+                self.assertEqual(done.stdout, b"")
+                self.assertEqual(complaint.count("\n"), 1, complaint)
+                prefix = f"straggle-rank: {file}:"  # a line may follow
+                self.assertTrue(complaint.startswith(prefix), complaint)
+                self.assertGreater(len(complaint.removeprefix(prefix).split()), 3, complaint)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -77,7 +77,9 @@ class task_reader {
         if (a.node.empty()) return out_.leave_out(reason::no_node, line);
         a.start = seconds_in(of[start]);
         a.end = seconds_in(of[stop]);
-        if (!a.start || !a.end) return out_.leave_out(reason::bad_time, line);
+        if (!a.start || !a.end)
+            return out_.leave_out(reason::bad_time, line,
+                                  {a.start ? "stop" : "start", {}, "seconds since 1970, as 1767225600.123"});
         std::string_view const state = text(to);
         a.end_state = state == "memory"  ? ending::success
                       : state == "erred" ? ending::failed

@@ -169,9 +169,12 @@ class log_reader {
         if (count == 3 && ms[0] && ms[1]) return out_.leave_out(reason::not_http, number);
         if (count < 5) return out_.leave_out(reason::not_a_record, number);
         for (auto const& t : ms)
-            if (!t) return out_.leave_out(reason::bad_number, number);
+            if (!t)
+                return out_.leave_out(reason::bad_number, number,
+                                      {"TR/Tw/Tc/Tr/Ta", field(2), "milliseconds, as 0/0/1/120/121"});
         auto const status = whole_number(field(3));
-        if (!status) return out_.leave_out(reason::bad_number, number);
+        if (!status)
+            return out_.leave_out(reason::bad_number, number, {"status", field(3), "the status of HTTP"});
         std::string_view const termination = field(7);
         if (fields_.size() < 9) return out_.leave_out(reason::not_a_record, number);
         rest.remove_prefix(static_cast<std::size_t>(fields_[8].data() - rest.data()));
@@ -185,6 +188,9 @@ class log_reader {
         for (std::size_t const i : {0u, 1u, 2u})
             if (*ms[i] > 0 && *ms[i] < 1'000'000'000'000) before += *ms[i];
         if (auto const wait = ms_time(before)) start = *accepted + *wait;
+        // A request that was given up has no time of response, but it did wait all the while.
+        if (!took && *ms[4] > before) took = ms_time(*ms[4] - before);
+        if (ending_of(*status, termination) == ending::success && *ms[3] < 0) took.reset();
         take(backend, server, *status, termination, start, took, number);
     }
 

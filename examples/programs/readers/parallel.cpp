@@ -71,11 +71,18 @@ class joblog_reader {
         if (fields_.size() > 8) rest = line.substr(static_cast<std::size_t>(fields_[8].data() - line.data()));
         if (rest.empty()) return out_.leave_out(torn ? reason::torn : reason::wrong_field_count, number);
         if (host.empty()) return out_.leave_out(reason::no_node, number);
-        if (!exit_value || !signal) return out_.leave_out(reason::bad_number, number);
+        if (!exit_value)
+            return out_.leave_out(reason::bad_number, number, {"Exitval", field(6), "a whole number"});
+        if (!signal)
+            return out_.leave_out(reason::bad_number, number, {"Signal", field(7), "a whole number"});
         attempt& a = attempt_;
         a.start = seconds_time(start);
         auto const length = seconds_time(took);
-        if (!a.start || !length) return out_.leave_out(reason::bad_time, number);
+        if (!a.start)
+            return out_.leave_out(reason::bad_time, number,
+                                  {"Starttime", start, "seconds since 1970, as 1767225600.123"});
+        if (!length)
+            return out_.leave_out(reason::bad_time, number, {"JobRuntime", took, "seconds, as 12.345"});
         a.end = *a.start + *length;
         templates_.find(rest, job_);
         a.job = job_;

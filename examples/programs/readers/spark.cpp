@@ -129,6 +129,8 @@ class spark_event {
 
 namespace {
 
+constexpr std::string_view time_form = "milliseconds since 1970, as 1767225600123";
+
 std::uint32_t small(std::int64_t n) {
     return n >= 0 && n <= 0x7fffffff ? static_cast<std::uint32_t>(n) : 0;
 }
@@ -229,7 +231,8 @@ void spark_reader::read_task(spark_event const& e, std::size_t line, collector& 
     if (!e.has_info() || stage == none) return out.leave_out(reason::not_a_record, line);
     name_job(stage, of_stage == none ? 0 : of_stage);
     std::int64_t const id = e.whole(task_id), index = e.whole(task_index), launched = e.whole(launch_time);
-    if (index == none || launched == none) return out.leave_out(reason::bad_number, line);
+    if (index == none) return out.leave_out(reason::bad_number, line, {"Index", {}, "a whole number"});
+    if (launched == none) return out.leave_out(reason::bad_time, line, {"Launch Time", {}, time_form});
     std::string_view const host = e.text(host_name);
     auto const start = ms_time(launched);
     if (e.starts()) {
@@ -251,7 +254,12 @@ void spark_reader::read_task(spark_event const& e, std::size_t line, collector& 
     attempt a;
     a.start = start;
     a.end = ms_time(finished); // below 0 is none
-    if (!a.start || !a.end || finished == 0) return out.leave_out(reason::bad_time, line);
+    if (!a.start)
+        return out.leave_out(reason::bad_time, line, {"Launch Time", std::to_string(launched), time_form});
+    if (finished == spark_event::none)
+        return out.leave_out(reason::bad_time, line, {"Finish Time", {}, time_form});
+    if (!a.end || finished == 0)
+        return out.leave_out(reason::bad_time, line, {"Finish Time", std::to_string(finished), time_form});
     task_ = std::to_string(index);
     a.job = job_;
     a.task = task_;

@@ -341,6 +341,7 @@ TEST_CASE("readers: HAProxy, odd lines") {
     CHECK(r.rows[0].start_ms % 1000 == 695); // 655 + 10 + 0 + 30: when the server had the request
     CHECK(r.rows[0].end_ms - r.rows[0].start_ms == 69);
     CHECK(r.rows[1].end_state == ending::killed);
+    CHECK(r.rows[1].end_ms - r.rows[1].start_ms == 69); // it waited in vain until it was given up
     CHECK(r.rows[2].end_state == ending::failed);
     CHECK(r.lines(reason::not_http) == std::vector<std::size_t>{4});
     CHECK(r.lines(reason::bad_time) == std::vector<std::size_t>{5});
