@@ -50,16 +50,29 @@ skip() {
 # For `timeout`, which runs programs only.
 in_bash() { echo "set -euo pipefail; source cmake/ensure-packages.sh; $1"; }
 
-# Every fuzzer for so many seconds. New inputs go to a scratch folder: the corpus in the tree stays as it is.
+# One fuzzer, $2, for $1 seconds. New inputs go to a scratch folder: the corpus in the tree stays as it is.
+fuzz_one() {
+    local name corpora
+    name=$(basename "$2")
+    mkdir -p "$logs/$name-new"
+    corpora=("$logs/$name-new")
+    [[ -d tests/fuzz/corpus/${name#fuzz_} ]] && corpora+=("tests/fuzz/corpus/${name#fuzz_}")
+    timeout $(($1 + 600)) "$2" -max_total_time="$1" -artifact_prefix="$logs/$name-" "${corpora[@]}" \
+        >"$logs/$name-run.log" 2>&1
+    echo $? >"$logs/$name.status"
+}
+# Every fuzzer for so many seconds, as many at a time as there are cores.
 fuzz_for() {
-    local fuzzer name corpora
+    local fuzzer name
+    rm -f "$logs"/fuzz_*.status
+    export logs
+    export -f fuzz_one
+    find build/fuzz/tests/fuzz -name 'fuzz_*' -type f -executable -print0 |
+        xargs -0 -P "$(nproc)" -I{} bash -c "fuzz_one $1 {}"
     for fuzzer in build/fuzz/tests/fuzz/fuzz_*; do
         [[ -x $fuzzer && -f $fuzzer ]] || continue
         name=$(basename "$fuzzer")
-        mkdir -p "$logs/$name-new"
-        corpora=("$logs/$name-new")
-        [[ -d tests/fuzz/corpus/${name#fuzz_} ]] && corpora+=("tests/fuzz/corpus/${name#fuzz_}")
-        step "$name" - "$fuzzer" -max_total_time="$1" -artifact_prefix="$logs/$name-" "${corpora[@]}"
+        step "$name" - bash -c "cat '$logs/$name-run.log'; exit \$(cat '$logs/$name.status')"
     done
 }
 
