@@ -88,7 +88,7 @@ TEST_CASE("nothing in, nothing out") {
     CHECK(fresh.levels() == 0);
     CHECK(fresh.fleet_size() == 0);
     throwing_contracts const handler;
-    CHECK_THROWS_AS((void)ranking.level(0), contract_broken);
+    CHECK_THROWS_AS((void)ranking.level(1), contract_broken);
 }
 
 TEST_CASE("one record") {
