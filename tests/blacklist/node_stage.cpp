@@ -17,6 +17,8 @@
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace straggle;
@@ -419,6 +421,25 @@ TEST_CASE("after a restart it decides as it would have") {
         node_stage c;
         byte_reader part(out.payload().first(size));
         CHECK(c.read(part) != status::ok);
+    }
+}
+
+TEST_CASE("every rule that a node may be excluded by is stored") {
+    for (std::string_view const rule :
+         {"", "slowdown", "running_time", "hung", "killed", "failures", "denied", "races"}) {
+        CAPTURE(rule);
+        detail::exclusion_record before;
+        before.why = {3, 2, 1, rule};
+        byte_writer out;
+        before.write(out);
+        auto const bytes = std::move(out).seal(frame_kind("test"), 1);
+        auto const frame = open_frame(bytes, frame_kind("test"), 1);
+        REQUIRE(frame);
+        byte_reader in = frame->payload;
+        detail::exclusion_record after;
+        after.read(in);
+        CHECK(in.finish() == status::ok);
+        CHECK(after.why.rule == rule);
     }
 }
 

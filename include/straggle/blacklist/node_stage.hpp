@@ -441,6 +441,7 @@ class node_stage {
                                                                                       : cause::slow);
             r.relapse = true;
             if (against > relief) weigh_verdict(r, true); // not by what hung before
+            say_again(row.node, r);
             return;
         }
         bool const full = r.stage >= 32 || (std::uint64_t{1} << r.stage) >= row.slots;
@@ -463,6 +464,24 @@ class node_stage {
                    is_due) {
             if (tasks > 0) weigh_verdict(r, false);
             release(row.node);
+        }
+    }
+    // Why it is excluded again, by what its trial showed.
+    void say_again(std::uint32_t node, record& r) const noexcept {
+        double const usual = classes_.usual(node), tolerated = evidence_.tolerated() * usual;
+        if (slowdown const s = evidence_.estimate_of(node);
+            r.causes == static_cast<std::uint8_t>(cause::slow) && s.is_known() && s.value > tolerated) {
+            r.guilty_of = s;
+            r.why = {s.value, tolerated, usual, "slowdown"};
+        } else if (double const races = evidence_.race_evidence(node);
+                   r.causes == static_cast<std::uint8_t>(cause::slow) && races > relief) {
+            r.why = {races, relief, 0, "races"};
+        } else if (double const stuck = evidence_.stuck_for(node);
+                   r.causes == static_cast<std::uint8_t>(cause::hung) && stuck > hung_from(node)) {
+            r.guilty_of = at_least(stuck, node);
+            r.why = {stuck, hung_from(node), 1, "hung"};
+        } else if (r.causes == static_cast<std::uint8_t>(cause::failing)) {
+            r.why = {failures_.rate(node), failures_.usual_rate(), failures_.usual_rate() / 2, "failures"};
         }
     }
     // How a verdict by attempts that began together ended.

@@ -20,8 +20,8 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 // The rules that a comparison may name.
-inline constexpr std::array<std::string_view, 6> node_rules{"",     "slowdown", "running_time",
-                                                            "hung", "failures", "denied"};
+inline constexpr std::array<std::string_view, 8> node_rules{"",         "slowdown", "running_time", "hung",
+                                                            "failures", "denied",   "killed",       "races"};
 
 struct exclusion_record {
     static constexpr std::size_t stored_bytes = 4 + 8 + 9 * 8 + 8 + 1 + 4;
