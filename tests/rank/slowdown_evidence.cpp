@@ -436,7 +436,8 @@ TEST_CASE(
     using stale = detail::live_cells::stale;
     detail::live_cells live;
     detail::effect_group const group{.cells = 3, .variance = 0.09, .tasks = 10};
-    std::vector<detail::effect_cell> const cells{{0, 2, 0}, {1, 3, 0}, {4, 5, 0}};
+    std::vector<detail::effect_cell> const cells{
+        {.node = 0, .tasks = 2}, {.node = 1, .tasks = 3}, {.node = 4, .tasks = 5}};
     std::vector<detail::cell_score> const scores{{.node = 0}, {.node = 1}, {.node = 4}};
     CHECK(live.add({}, {}, {}).empty());
     CHECK(live.add(group, cells, scores).size() == 3);
@@ -455,7 +456,7 @@ TEST_CASE(
     CHECK(with(0, 0, 0.031) == stale::scores);
 
     // What it says now is written over what it said, more or fewer cells; what is behind stays.
-    std::vector<detail::effect_cell> const last_cells{{7, 1, 0.5}};
+    std::vector<detail::effect_cell> const last_cells{{.node = 7, .tasks = 1, .mean = 0.5}};
     std::vector<detail::cell_score> const last_scores{{.node = 7}};
     (void)live.add({.cells = 1}, last_cells, last_scores);
     for (std::size_t const size : {3u, 2u, 3u}) {

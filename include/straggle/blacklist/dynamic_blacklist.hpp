@@ -304,8 +304,12 @@ class dynamic_blacklist {
                 [](auto const&) { return detail::no_index; }, [](std::uint64_t) { return false; },
                 counts_.running, none);
             for (detail::read_running_row const& r : running_.rows())
-                attempts_running_.push_back(
-                    {.node = r.node, .job = r.job, .task = r.task, .start = r.start, .copy = r.is_copy});
+                attempts_running_.push_back({.node = r.node,
+                                             .job = r.job,
+                                             .task = r.task,
+                                             .start = r.start,
+                                             .copy = r.is_copy,
+                                             .input = r.input});
         }
     }
     decision_type const& finish(cluster_load load) {

@@ -25,6 +25,8 @@ struct ended_attempt {
     double end = 0;                              ///< when it ended, in the same unit
     attempt_status as = attempt_status::success; ///< how
     bool copy = false;                           ///< a speculative copy of a task that ran elsewhere
+    double input = 0;                            ///< how much it had to read; 0 if unknown
+    std::uint64_t kind = 0;                      ///< of its job: jobs of a kind depend on input alike
 };
 
 /// An attempt that runs now.
@@ -34,6 +36,7 @@ struct running_attempt {
     std::uint64_t task = no_task; ///< key within the job
     double start = 0;             ///< when it began
     bool copy = false;            ///< a speculative copy of a task that runs elsewhere
+    double input = 0;             ///< how much it has to read; 0 if unknown
 };
 
 } // namespace straggle

@@ -23,7 +23,6 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 struct read_ended {
     ended_attempt attempt{};
     std::uint32_t kind = no_index;
-    double input = unknown;
 };
 
 // Its times: false, and counted, for what makes no sense.
@@ -96,8 +95,12 @@ class attempt_reader {
         out.job = key_of(unwrap(job), key_);
         out.task = no_task;
         if constexpr (has_task<Fields>) out.task = read_key(fields_.task, attempt, out.job, no_task);
-        if constexpr (has_input<Fields>) to.input = read_number(fields_.input, attempt);
-        if (!(to.input > 0) || !is_finite(to.input)) to.input = unknown;
+        if constexpr (has_input<Fields>) out.input = read_number(fields_.input, attempt);
+        if (!(out.input > 0) || !is_finite(out.input)) out.input = 0;
+        if constexpr (has_kind<Fields>) {
+            auto const& kind = project(fields_.kind, attempt);
+            if (is_present(kind)) out.kind = key_of(unwrap(kind), key_);
+        }
         judge(attempt, races, out);
         ++(out.as == attempt_status::success  ? counts.used
            : out.as == attempt_status::failed ? counts.failed

@@ -61,7 +61,7 @@ class mitigation_loop {
                                                                             : nullptr;
     }
 
-    bool ended(ended_attempt const& attempt, std::uint32_t kind, double input, bool is_left_alone) {
+    bool ended(ended_attempt const& attempt, std::uint32_t kind, bool is_left_alone) {
         bool const used = nodes_.observe(attempt, guard_.now());
         copies_.observe_ended({.job = attempt.job,
                                .task = attempt.task,
@@ -69,7 +69,7 @@ class mitigation_loop {
                                .node = attempt.node,
                                .start = attempt.start,
                                .end = attempt.end,
-                               .input = input,
+                               .input = attempt.input > 0 ? attempt.input : unknown,
                                .how = attempt.as,
                                .is_copy = attempt.copy});
         guard_.ended(attempt.end - attempt.start);
@@ -280,8 +280,12 @@ class mitigation_loop {
         job_log::job_entry* job = nullptr;
         for (std::uint32_t i = 0; i < facts.running.size(); ++i) {
             read_running_row const& r = facts.running[i];
-            attempts_.push_back(
-                {.node = r.node, .job = r.job, .task = r.task, .start = r.start, .copy = r.is_copy});
+            attempts_.push_back({.node = r.node,
+                                 .job = r.job,
+                                 .task = r.task,
+                                 .start = r.start,
+                                 .copy = r.is_copy,
+                                 .input = r.input});
             rows_.push_back({.row = i,
                              .job = r.job,
                              .task = r.task,

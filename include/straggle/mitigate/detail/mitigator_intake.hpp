@@ -71,8 +71,9 @@ class mitigator_intake {
             if (is_present(kind)) out.kind = kind_of(unwrap(kind));
         } else if (auto const* const known = loop_.jobs().find(out.attempt.job)) {
             out.kind = known->kind;
+            out.attempt.kind = out.kind == no_index ? 0 : out.kind + std::uint64_t{1};
         }
-        return loop_.ended(out.attempt, out.kind, out.input, loop_.is_left_alone(out.attempt.job));
+        return loop_.ended(out.attempt, out.kind, loop_.is_left_alone(out.attempt.job));
     }
 
     // All that runs and all nodes there are, into rows.

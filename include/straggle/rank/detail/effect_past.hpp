@@ -22,6 +22,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // One job on one node. Times are logarithms.
 struct effect_cell {
     std::uint32_t node = 0;
+    float input = 0;  // log of the input of a task beside the mean of its job, in the mean
     double tasks = 0; // that ended; those that did not count as far as their age tells
     double mean = 0;
 };
@@ -32,13 +33,32 @@ struct effect_group {
     std::uint64_t window = 0; // in which it was closed
     double closed = 0;        // what began by then and ends later is late
     std::uint32_t cells = 0;
+    float input = 0;                 // mean log of the input of tasks
+    std::uint64_t kind = 0;          // by which time depends on input
     double variance = 0;             // of one task, for what is not over
     double tasks = 0;                // of all cells
     double squares = 0, freedom = 0; // within nodes: squared deviations of tasks, and by how many
+    double inputs = 0, products = 0; // within nodes: those of their input, and of both
     double shift = 0;                // mean time where nodes are equal; found by solving
     double base = 0;                 // tasks of the nodes that the shift is told by
     bool is_without = false;         // nodes that are no yardstick
 };
+
+// Times depend on input by so much more than they were corrected for, in the jobs of a kind.
+inline void correct_inputs(std::span<effect_group> groups, std::span<effect_cell> cells, std::uint64_t kind,
+                           double more) noexcept {
+    std::size_t c = 0;
+    for (effect_group& g : groups) {
+        std::size_t const end = c + g.cells;
+        if (g.kind == kind) {
+            for (; c < end; ++c) cells[c].mean -= more * static_cast<double>(cells[c].input);
+            double const squares = g.squares + more * (more * g.inputs - 2 * g.products);
+            g.squares = squares > 0 ? squares : 0.0;
+            g.products -= more * g.inputs;
+        }
+        c = end;
+    }
+}
 
 // What is known of one node.
 struct node_effect {

@@ -26,6 +26,7 @@ inline void evidence_store::write(byte_writer& out) const {
     prices_.write(out);
     onsets_.write(out);
     extent_.write(out);
+    inputs_.write(out);
     out.u64(windows_);
     out.flag(started_);
     out.flag(seen_);
@@ -51,12 +52,16 @@ inline void evidence_store::write(byte_writer& out) const {
     for (effect_group const& g : groups_) {
         out.u64(g.job);
         out.u64(g.window);
-        for (double const x : {g.closed, g.variance, g.squares, g.freedom, g.shift}) out.real(x);
+        out.u64(g.kind);
+        for (double const x : {g.closed, g.variance, g.squares, g.freedom, g.inputs, g.products, g.shift,
+                               static_cast<double>(g.input)})
+            out.real(x);
         out.count(g.cells);
         for (std::size_t const end = c + g.cells; c < end; ++c) {
             out.u32(cells_[c].node);
             out.real(is_void(c) ? 0.0 : cells_[c].tasks);
             out.real(cells_[c].mean);
+            out.real(static_cast<double>(cells_[c].input));
         }
     }
     out.count(jobs_.size());
@@ -64,6 +69,7 @@ inline void evidence_store::write(byte_writer& out) const {
         if (!jobs_.contains(j)) continue;
         live_job const& job = jobs_[j];
         out.u64(jobs_.key(j));
+        out.u64(job.kind);
         for (double const x : {job.opened, job.last_seen, job.longest, job.weighed}) out.real(x);
         out.count(job.attempts.size());
         for (timed_attempt const& a : job.attempts) {
@@ -71,6 +77,7 @@ inline void evidence_store::write(byte_writer& out) const {
             out.real(a.end);
             out.u32(a.node);
             out.i64(a.ticks);
+            out.real(static_cast<double>(a.input));
             out.flag(a.censored);
             out.flag(a.copy);
             out.flag(a.killed);
@@ -83,6 +90,12 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
         double const x = in.real();
         in.expect(is_finite(x));
         return x;
+    };
+    // A log of input: within the range of a double, or unknown.
+    auto const input = [&in] {
+        double const x = in.real();
+        in.expect(is_nan(x) || std::fabs(x) < 2000);
+        return static_cast<float>(x);
     };
     for (double* const x : {&usual_log_, &usual_count_, &usual_tasks_, &jobs_closed_, &variance_weight_,
                             &builder_.usual_variance, &builder_.tolerated})
@@ -101,6 +114,7 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
     take_prices();
     onsets_.read(in);
     extent_.read(in);
+    inputs_.read(in, max_nodes);
     solver_.set_spread(spread);
     windows_ = in.u64();
     started_ = in.flag();
@@ -129,17 +143,25 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
         nodes_[i].restored.read(in);
         nodes_[i].hung.read(in);
     }
-    std::size_t const groups = in.count(8 + 8 + 40 + 1);
+    std::size_t const groups = in.count(8 + 8 + 8 + 64 + 1);
     for (std::size_t k = 0; k < groups && in.ok(); ++k) {
         effect_group g;
         g.job = in.u64();
         g.window = in.u64();
-        for (double* const x : {&g.closed, &g.variance, &g.squares, &g.freedom, &g.shift}) *x = real();
-        g.cells = static_cast<std::uint32_t>(in.count(4 + 16));
-        in.expect(g.variance > 0 && g.squares >= 0 && g.freedom >= 0 && g.window <= windows_ &&
-                  cells_.size() + g.cells <= max_cells);
+        g.kind = in.u64();
+        for (double* const x :
+             {&g.closed, &g.variance, &g.squares, &g.freedom, &g.inputs, &g.products, &g.shift})
+            *x = real();
+        g.input = input();
+        g.cells = static_cast<std::uint32_t>(in.count(4 + 24));
+        in.expect(g.variance > 0 && g.squares >= 0 && g.inputs >= 0 && g.freedom >= 0 &&
+                  g.window <= windows_ && cells_.size() + g.cells <= max_cells);
         for (std::uint32_t c = 0; c < g.cells && in.ok(); ++c) {
-            effect_cell cell{.node = in.u32(), .tasks = real(), .mean = real()};
+            effect_cell cell{.node = in.u32()};
+            cell.tasks = real();
+            cell.mean = real();
+            cell.input = input();
+            in.expect(std::isfinite(cell.input));
             in.expect(cell.node < nodes && cell.tasks >= 0);
             cells_.push_back(cell);
             g.tasks += cell.tasks;
@@ -147,23 +169,25 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
         closed_.insert(g.job);
         groups_.push_back(g);
     }
-    std::size_t const jobs = in.count(8 + 32 + 1);
+    std::size_t const jobs = in.count(8 + 8 + 32 + 1);
     for (std::size_t k = 0; k < jobs && in.ok(); ++k) {
-        std::uint64_t const key = in.u64();
+        std::uint64_t const key = in.u64(), kind = in.u64();
         if (!in.expect(jobs_.find(key) == job_memory::none)) break;
         double const opened = real(), last_seen = real();
         std::uint32_t const j = jobs_.insert(key, last_seen);
         jobs_[j].opened = opened;
+        jobs_[j].kind = kind;
         jobs_[j].longest = real();
         jobs_[j].weighed = real();
         jobs_[j].fresh = true;
-        std::size_t const attempts = in.count(8 + 8 + 4 + 8 + 3);
+        std::size_t const attempts = in.count(8 + 8 + 4 + 8 + 8 + 3);
         for (std::size_t a = 0; a < attempts && in.ok(); ++a) {
             timed_attempt t;
             t.task = in.u64();
             t.end = real();
             t.node = in.u32();
             std::int64_t const ticks = in.i64();
+            t.input = input();
             t.censored = in.flag();
             t.copy = in.flag();
             t.killed = in.flag();

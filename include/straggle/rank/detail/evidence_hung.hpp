@@ -31,6 +31,7 @@ inline void evidence_store::watch_hung(double now) {
         bool const ended = std::exchange(job.fresh, false);
         if (running.empty() && !ended) return;
         if (ended) see_races(job, running);
+        builder_.input_slope = inputs_.slope(job.kind);
         if (!builder_.build_times(span_of(job.attempts), running, span_of(beliefs_)) || !builder_.has_tail())
             return;
         // A job whose tail is known only now counts from its beginning: what was copied before is no less
@@ -41,7 +42,7 @@ inline void evidence_store::watch_hung(double now) {
         for (running_time const& r : running) {
             node_belief const& b = beliefs_[r.node];
             if (r.copy) continue;
-            double const log_ratio = builder_.log_ratio(r.age);
+            double const log_ratio = builder_.log_ratio(builder_.usual_age(r.age, r.input));
             ages_.push_back({r.node, log_ratio, r.start, 0});
             if (r.start < b.since) continue;
             double const slow = builder_.slowest(b);
@@ -57,7 +58,8 @@ inline void evidence_store::watch_hung(double now) {
             // Where neighbours are alike, a batch is as one task, which may be larger than any before.
             bool const alone = n.company < 2 || !batches_.holds();
             double const exposed = builder_.exposure(r.age, log_ratio, r.node, slow, alone);
-            n.exposed += exposed - builder_.exposure(r.age - (now - before), r.node, slow, alone);
+            n.exposed += exposed - builder_.exposure(builder_.usual_age(r.age - (now - before), r.input),
+                                                     r.node, slow, alone);
             ages_.back().hazard = exposed;
         }
         for (timed_attempt const& a : job.attempts) {
@@ -67,13 +69,15 @@ inline void evidence_store::watch_hung(double now) {
             if (a.end - length < b.since) continue;
             node_watch& n = nodes_[a.node];
             double const slow = builder_.slowest(b);
-            n.exposed += builder_.exposure(length, a.node, slow, true) -
-                         builder_.exposure(length - (a.end - before), a.node, slow, true);
-            if (a.killed) n.give_up(a.ticks * nats_per_tick - builder_.origin());
+            n.exposed +=
+                builder_.exposure(builder_.usual_age(length, a.input), a.node, slow, true) -
+                builder_.exposure(builder_.usual_age(length - (a.end - before), a.input), a.node, slow, true);
+            double const at = builder_.usual_time(a.ticks * nats_per_tick, a.input) - builder_.origin();
+            if (a.killed) n.give_up(at);
             if (a.censored) continue;
             n.ended += 1;
             n.last_ended = (std::max)(n.last_ended, a.end - length);
-            learn_pace(a.node, a.ticks * nats_per_tick - builder_.origin());
+            learn_pace(a.node, at);
         }
     });
     for (node_watch& n : nodes_) {

@@ -32,6 +32,7 @@ inline void evidence_store::merge(evidence_store const& other, std::span<std::ui
     }
     onsets_.merge(other.onsets_);
     extent_.merge(other.extent_);
+    inputs_.merge(other.inputs_);
     std::size_t c = 0;
     for (effect_group g : other.groups_) {
         std::size_t const end = c + g.cells;
@@ -46,6 +47,8 @@ inline void evidence_store::merge(evidence_store const& other, std::span<std::ui
             cells_.push_back(cell);
             ++g.cells;
         }
+        correct_inputs({&g, 1}, span_of(cells_).last(g.cells), g.kind,
+                       inputs_.slope(g.kind) - other.inputs_.slope(g.kind));
         // As old here as it is there.
         std::uint64_t const age = other.windows_ - g.window;
         g.window = windows_ > age ? windows_ - age : 0;
@@ -53,6 +56,9 @@ inline void evidence_store::merge(evidence_store const& other, std::span<std::ui
         closed_.insert(g.job);
         groups_.push_back(g);
     }
+    inputs_.settle_all([this](std::uint64_t kind, double more) {
+        if (more != 0) correct_inputs(groups_, cells_, kind, more);
+    });
     for (std::uint32_t j = 0; j < other.jobs_.bound(); ++j) {
         if (!other.jobs_.contains(j)) continue;
         live_job const& theirs = other.jobs_[j];

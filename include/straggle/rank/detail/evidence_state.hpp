@@ -9,6 +9,7 @@
 #include <straggle/base/span_of.hpp>
 #include <straggle/rank/detail/batch_trust.hpp>
 #include <straggle/rank/detail/group_builder.hpp>
+#include <straggle/rank/detail/input_slopes.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/node_effects.hpp>
 #include <straggle/rank/detail/onset_watch.hpp>
@@ -411,6 +412,7 @@ class evidence_state {
     batch_trust batches_;
     onset_rate onsets_;
     onset_extent extent_;
+    input_slopes inputs_;
     tail_index far_tail_, near_tail_; // from the leads of the longest, and from spacings of the longest tenth
     job_memory jobs_;
     std::vector<node_watch> nodes_;

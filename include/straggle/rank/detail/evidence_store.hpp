@@ -44,11 +44,12 @@ class evidence_store : public evidence_state {
         seen_ = seen_in_window_ = true;
         std::int32_t const ticks = log_ticks(length);
         bool const censored = a.as != attempt_status::success;
-        if (add_late(a, ticks * nats_per_tick, censored)) return;
+        if (add_late(a, ticks * nats_per_tick, log_input(a.input), censored)) return;
         std::uint32_t const j = jobs_.insert(a.job, a.end);
-        jobs_.add(
-            j, {a.task, a.end, a.node, ticks, censored, a.copy, a.as == attempt_status::killed && !a.copy});
+        jobs_.add(j, {a.task, a.end, a.node, ticks, log_input(a.input), censored, a.copy,
+                      a.as == attempt_status::killed && !a.copy});
         live_job& job = jobs_[j];
+        if (a.kind != 0) job.kind = a.kind;
         job.last_seen = (std::max)(job.last_seen, a.end);
         job.longest = (std::max)(job.longest, length);
         job.fresh = true;
@@ -62,10 +63,12 @@ class evidence_store : public evidence_state {
         live_job& job = jobs_[j];
         see_races(job, {});
         weigh_killed(job);
-        if (builder_.build(span_of(job.attempts), {}, span_of(beliefs_))) {
+        learn_input(job);
+        if (build(j, {})) {
             cells_.insert(cells_.end(), builder_.cells().begin(), builder_.cells().end());
             groups_.push_back(builder_.group());
             groups_.back().job = jobs_.key(j);
+            groups_.back().kind = job.kind;
             groups_.back().window = windows_;
             groups_.back().closed = job.last_seen;
             groups_.back().shift = builder_.center();
@@ -147,7 +150,7 @@ class evidence_store : public evidence_state {
   private:
     // An attempt that was running when its job was closed: it is compared with what the job said. False if it
     // is none. A job that goes on after a pause is a new one.
-    bool add_late(ended_attempt const& a, double at, bool censored) {
+    bool add_late(ended_attempt const& a, double time, float input, bool censored) {
         if (a.copy || closed_.find(a.job) == interner<std::uint64_t>::none ||
             jobs_.find(a.job) != job_memory::none || a.start < beliefs_[a.node].since)
             return false;
@@ -157,7 +160,9 @@ class evidence_store : public evidence_state {
         if (g == 0 || !(a.start <= groups_[g - 1].closed)) return false;
         effect_group& group = groups_[g - 1];
         node_belief const& b = beliefs_[a.node];
-        double const off = at - group.shift;
+        double const beyond = static_cast<double>(input) - static_cast<double>(group.input),
+                     more = is_nan(beyond) ? 0.0 : beyond;
+        double const at = time - inputs_.slope(group.kind) * more, off = at - group.shift;
         // What did not end would have taken longer: it tells nothing where others took as long.
         if (censored && !(off > builder_.plain(b))) return true;
         double const deviation = std::sqrt(group.variance), share = 1 / (group.tasks + 1);
@@ -177,20 +182,59 @@ class evidence_store : public evidence_state {
         std::size_t c = end - group.cells;
         while (c < end && cells_[c].node != a.node) ++c;
         if (c == end) {
-            cells_.insert(cells_.begin() + static_cast<std::ptrdiff_t>(end), effect_cell{a.node, 0, 0});
+            cells_.insert(cells_.begin() + static_cast<std::ptrdiff_t>(end), effect_cell{.node = a.node});
             ++group.cells;
         }
         effect_cell& cell = cells_[c];
-        double const from = at - cell.mean;
+        double const from = at - cell.mean, from_input = more - static_cast<double>(cell.input);
         if (cell.tasks > 0) {
-            group.squares += from * from * cell.tasks / (cell.tasks + 1);
+            double const kept = cell.tasks / (cell.tasks + 1);
+            group.squares += from * from * kept;
+            group.inputs += from_input * from_input * kept;
+            group.products += from * from_input * kept;
             group.freedom += 1;
         }
         cell.tasks += 1;
         cell.mean += from / cell.tasks;
+        cell.input += static_cast<float>(from_input / cell.tasks);
         group.tasks += 1;
         solver_.forget();
         return true;
+    }
+
+    bool build(std::uint32_t j, std::span<running_time const> running) {
+        builder_.input_slope = inputs_.slope(jobs_[j].kind);
+        return builder_.build(span_of(jobs_[j].attempts), running, span_of(beliefs_));
+    }
+    // What the attempts of a job that is closed say about inputs. Where that changes how times depend on
+    // them, all that is known is corrected, and detectors begin anew: what they have added up is not.
+    void learn_input(live_job const& job) {
+        double input = 0, time = 0, n = 0;
+        auto const counts = [](timed_attempt const& a) {
+            return !a.censored && !a.copy && !is_nan(static_cast<double>(a.input));
+        };
+        for (timed_attempt const& a : job.attempts) {
+            if (!counts(a)) continue;
+            input += static_cast<double>(a.input);
+            time += a.ticks * nats_per_tick;
+            ++n;
+        }
+        if (n < 2) return;
+        for (timed_attempt const& a : job.attempts)
+            if (counts(a))
+                inputs_.learn(job.kind, a.node, static_cast<double>(a.input) - input / n,
+                              a.ticks * nats_per_tick - time / n);
+        double const more = inputs_.settle(job.kind);
+        if (more == 0) return;
+        correct_inputs(groups_, cells_, job.kind, more);
+        solver_.forget();
+        constexpr double plain = 0.1; // of the exponent
+        if (std::fabs(more) > plain)
+            for (node_watch& w : nodes_) {
+                w.slow.reset();
+                w.now.reset();
+                w.hung.reset();
+            }
     }
 
     static constexpr std::uint32_t nobody = ~std::uint32_t{0};
@@ -213,8 +257,9 @@ class evidence_store : public evidence_state {
             double const age = now - r.start;
             jobs_[j].last_seen = (std::max)(jobs_[j].last_seen, now);
             jobs_[j].longest = (std::max)(jobs_[j].longest, age);
-            running_.push_back(
-                {j, {r.node, r.task, age, r.start, r.copy, age > 0 ? log_ticks(age) : std::int32_t{0}}});
+            running_.push_back({j,
+                                {r.node, r.task, age, r.start, r.copy, log_input(r.input),
+                                 age > 0 ? log_ticks(age) : std::int32_t{0}}});
         }
         spread_sort(
             running_, dealt_, [](running_row const& r) { return std::uint64_t{r.job}; },
@@ -285,7 +330,7 @@ class evidence_store : public evidence_state {
         live_.clear();
         for (node_watch& n : nodes_) n.live_races = 0;
         for_each_live([this](std::uint32_t j, std::span<running_time const> running) {
-            bool const tells = builder_.build(span_of(jobs_[j].attempts), running, span_of(beliefs_));
+            bool const tells = build(j, running);
             for (race_score const& r : builder_.races()) nodes_[r.node].live_races += r.log_evidence;
             if (tells) shrink_all(live_.add(live_group(j), builder_.cells(), builder_.scores()));
         });
@@ -299,8 +344,7 @@ class evidence_store : public evidence_state {
                 return; // it says nothing
             stale const what = live_.stale_of(live_.groups()[at], first, span_of(changes_));
             are_cells_other = are_cells_other || what == stale::cells;
-            if (what != stale::nothing &&
-                builder_.build(span_of(jobs_[j].attempts), running, span_of(beliefs_)))
+            if (what != stale::nothing && build(j, running))
                 shrink_all(live_.replace(at, first, live_group(j), builder_.cells(), builder_.scores()));
             first += live_.groups()[at++].cells;
         });
@@ -311,6 +355,7 @@ class evidence_store : public evidence_state {
         effect_group group = builder_.group();
         group.window = windows_;
         group.job = jobs_.key(j);
+        group.kind = jobs_[j].kind;
         return group;
     }
     void shrink_all(std::span<cell_score> scores) const noexcept {

@@ -42,6 +42,9 @@ class group_builder {
     // How the times of other jobs are spread about their median.
     pooled_times pool;
 
+    // By which power of its input a task takes longer: times are looked at as if all had the same.
+    double input_slope = 0;
+
     // Scores of attempts that began together on a node count as one.
     bool batch_counts_once = false;
 
@@ -83,6 +86,15 @@ class group_builder {
     [[nodiscard]] double plain(node_belief const& b) const noexcept {
         return (std::max)(tolerated + b.usual, b.proved);
     }
+    // An age, had the attempt the input that is usual in its job.
+    [[nodiscard]] double usual_age(double age, float input) const noexcept {
+        double const more = input_beyond(input);
+        return input_slope > 0 && (more > 0 || more < 0) ? age * std::exp(-input_slope * more) : age;
+    }
+    // The same of a log time.
+    [[nodiscard]] double usual_time(double at, float input) const noexcept {
+        return at - input_slope * input_beyond(input);
+    }
     // The log of an age, as below: from the origin of the job.
     [[nodiscard]] double log_ratio(double age) const noexcept {
         return std::log(age > 0 ? age : 1e-300) - origin_;
@@ -119,7 +131,8 @@ class group_builder {
   private:
     struct entry {
         std::uint32_t node;
-        double at; // log of the time
+        double at;    // log of the time, with the usual input
+        double input; // log, beyond the mean of the job
         double adjusted;
         bool ended;
         bool killed; // or outrun
@@ -151,24 +164,41 @@ class group_builder {
         entries_.clear();
         races_.clear();
         events_ = 0;
+        find_input(ended);
         for (timed_attempt const& a : ended) {
             node_belief const& b = beliefs[a.node];
-            double const at = a.ticks * nats_per_tick;
+            double const at = usual_time(a.ticks * nats_per_tick, a.input);
             if (began_before(a, b.since)) continue;
             if (a.copy && b.probing) run_race(ended, a);
             double reference = 0;
             if (a.copy && !(b.probing && !a.censored && original(ended, running, a.task, reference)))
                 continue;
-            entries_.push_back({a.node, at, at - b.log_slowdown, !a.censored, a.censored, a.copy, reference,
-                                batch_counts_once ? a.end - std::exp(at) : 0.0});
+            entries_.push_back({a.node, at, input_beyond(a.input), at - b.log_slowdown, !a.censored,
+                                a.censored, a.copy, reference,
+                                batch_counts_once ? a.end - std::exp(a.ticks * nats_per_tick) : 0.0});
             if (!a.censored && !a.copy) ++events_;
         }
         for (running_time const& r : running) {
             node_belief const& b = beliefs[r.node];
             if (r.copy || r.start < b.since || !(r.age > 0)) continue;
-            double const at = r.ticks * nats_per_tick;
-            entries_.push_back({r.node, at, at - b.log_slowdown, false, false, false, 0, r.start});
+            double const at = usual_time(r.ticks * nats_per_tick, r.input);
+            entries_.push_back(
+                {r.node, at, input_beyond(r.input), at - b.log_slowdown, false, false, false, 0, r.start});
         }
+    }
+    void find_input(std::span<timed_attempt const> ended) noexcept {
+        double sum = 0, n = 0;
+        for (timed_attempt const& a : ended) {
+            if (a.censored || a.copy || is_nan(static_cast<double>(a.input))) continue;
+            sum += static_cast<double>(a.input);
+            ++n;
+        }
+        group_.input = n > 0 ? static_cast<float>(sum / n) : unknown_input;
+    }
+    // 0 where it is unknown.
+    [[nodiscard]] double input_beyond(float input) const noexcept {
+        double const more = static_cast<double>(input) - static_cast<double>(group_.input);
+        return is_nan(more) ? 0.0 : more;
     }
     // A copy that began early against its original: a node as fast as others loses a little more often than
     // not, by as much as the original was ahead. What is tested against is losing nine in ten.
@@ -188,17 +218,17 @@ class group_builder {
         }
     }
     // How long the original of a copy took or takes, at least.
-    static bool original(std::span<timed_attempt const> ended, std::span<running_time const> running,
-                         std::uint64_t task, double& at) {
+    bool original(std::span<timed_attempt const> ended, std::span<running_time const> running,
+                  std::uint64_t task, double& at) const {
         if (task == no_task) return false;
         for (timed_attempt const& a : ended)
             if (a.task == task && !a.copy) {
-                at = a.ticks * nats_per_tick;
+                at = usual_time(a.ticks * nats_per_tick, a.input);
                 return true;
             }
         for (running_time const& r : running)
             if (r.task == task && !r.copy && r.age > 0) {
-                at = std::log(r.age);
+                at = usual_time(std::log(r.age), r.input);
                 return true;
             }
         return false;
@@ -236,10 +266,10 @@ class group_builder {
                 return a.ended && !b.ended;
             });
         double squares = 0, within = 0, censored = 0;
-        group_.squares = group_.freedom = 0;
+        group_.squares = group_.freedom = group_.inputs = group_.products = 0;
         for (std::size_t i = 0; i < entries_.size();) {
-            double sum = 0, square = 0, n = 0;
-            double const first = entries_[i].at;
+            double sum = 0, square = 0, n = 0, input = 0, inputs = 0, products = 0;
+            double const first = entries_[i].at, first_input = entries_[i].input;
             std::uint32_t const node = entries_[i].node;
             for (; i < entries_.size() && entries_[i].node == node; ++i) {
                 if (entries_[i].copy) continue;
@@ -248,11 +278,17 @@ class group_builder {
                     continue;
                 }
                 double const x = entries_[i].at - first;
+                double const more = entries_[i].input - first_input;
                 sum += x;
                 square += x * x;
+                input += more;
+                inputs += more * more;
+                products += more * x;
                 ++n;
             }
             if (n < 2) continue;
+            group_.inputs += (std::max)(0.0, inputs - input * input / n);
+            group_.products += products - input * sum / n;
             squares += (std::max)(0.0, square - sum * sum / n);
             within += n - 1;
         }
@@ -312,9 +348,14 @@ class group_builder {
             effect_cell cell{.node = node};
             double const null = tolerated + beliefs[node].usual;
             double sum = 0;
-            for (std::size_t k = first; k < i; ++k) sum += count(entries_[k], null, cell.tasks);
+            double input = 0;
+            for (std::size_t k = first; k < i; ++k) {
+                sum += count(entries_[k], null, cell.tasks);
+                if (entries_[k].ended) input += entries_[k].input;
+            }
             if (!(cell.tasks > 1e-3)) continue;
             cell.mean = sum / cell.tasks;
+            cell.input = static_cast<float>(input / cell.tasks);
             cells_.push_back(cell);
             scores_.push_back({.node = node, .tasks = cell.tasks});
             all += cell.tasks;

@@ -53,6 +53,7 @@ struct running_time {
     double age = 0;
     double start = 0;
     bool copy = false;
+    float input = unknown_input;
     std::int32_t ticks = 0; // of its age, if that is above 0
 };
 

@@ -57,12 +57,12 @@ class job_effects {
     // A task that has its node to itself in the job that is open.
     STRAGGLE_ALWAYS_INLINE void add(std::uint32_t node, double duration) {
         if (!(duration > 1e-300)) return;
-        cells_.push_back({node, 1, log_ticks(duration) * nats_per_tick});
+        cells_.push_back({.node = node, .tasks = 1, .mean = log_ticks(duration) * nats_per_tick});
     }
     // All tasks of a node in the job that is open.
     void add(std::uint32_t node, log_times const& times) {
         if (times.tasks == 0) return;
-        cells_.push_back({node, static_cast<double>(times.tasks), times.mean()});
+        cells_.push_back({.node = node, .tasks = static_cast<double>(times.tasks), .mean = times.mean()});
         open_.squares += times.spread();
         open_.freedom += times.tasks - 1;
     }

@@ -7,17 +7,26 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/idle_order.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/rank/detail/log_ticks.hpp>
 #include <straggle/record/attempt_event.hpp>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Of a log of input.
+inline constexpr float unknown_input = std::numeric_limits<float>::quiet_NaN();
+[[nodiscard]] inline float log_input(double input) noexcept {
+    return input > 0 && is_finite(input) ? static_cast<float>(std::log(input)) : unknown_input;
+}
 
 // An attempt that ended, as it is remembered.
 struct timed_attempt {
@@ -25,7 +34,8 @@ struct timed_attempt {
     double end = 0;
     std::uint32_t node = 0;
     std::int32_t ticks = 0; // of its length
-    bool censored = false;  // it would have taken longer
+    float input = unknown_input;
+    bool censored = false; // it would have taken longer
     bool copy = false;
     bool killed = false; // not because another attempt of its task was faster
 };
@@ -34,9 +44,10 @@ struct timed_attempt {
 struct live_job {
     static constexpr double never = -1e300;
     std::vector<timed_attempt> attempts;
-    double opened = 0;      // when its stretch began
-    double last_seen = 0;   // an attempt of it ended, or ran
-    double longest = 0;     // attempt, ended or running
+    double opened = 0;    // when its stretch began
+    double last_seen = 0; // an attempt of it ended, or ran
+    double longest = 0;   // attempt, ended or running
+    std::uint64_t kind = 0;
     double weighed = never; // up to when it was a witness of what hangs
     bool fresh = false;     // something ended since it was last looked at
 };
@@ -71,6 +82,7 @@ class job_memory {
             fresh.attempts.clear();
             fresh.opened = fresh.last_seen = now;
             fresh.longest = 0;
+            fresh.kind = 0;
             fresh.weighed = live_job::never;
             fresh.fresh = false;
             idle_.add(key, now);

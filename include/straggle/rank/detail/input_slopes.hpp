@@ -1,0 +1,162 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/slowdown_evidence.hpp`: by which power of its input a task takes longer, kind by
+/// kind.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/interner.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// log time = job + node + slope * log input, per kind of job. The slope comes from what differs within a job
+// *and* within a node: a node that always gets the large inputs, slow or not, tells nothing about it.
+class input_slopes {
+  public:
+    static constexpr std::size_t most_kinds = 1024; // what is beyond shares one slope
+
+    [[nodiscard]] double slope(std::uint64_t kind) const {
+        std::size_t const at = place_of(kind);
+        return at < kinds_.size() ? kinds_[at].used : 0.0;
+    }
+    // An attempt that ended, beside the means of its job.
+    void learn(std::uint64_t kind, std::uint32_t node, double input, double time) {
+        std::size_t const at = place_for(kind);
+        if (at >= kinds_.size()) kinds_.resize(at + 1);
+        if (node >= nodes_.size()) nodes_.resize(std::size_t{node} + 1);
+        node_means& m = nodes_[node];
+        constexpr double remembered = 64; // attempts of a node: its speed may change
+        m.n = m.n < remembered ? m.n + 1 : remembered;
+        double const dx = input - m.input, dy = time - m.time, kept = 1 - 1 / m.n;
+        m.input += dx / m.n;
+        m.time += dy / m.n;
+        if (m.n > 1) kinds_[at].add(dx * dx * kept, dx * dy * kept, dy * dy * kept);
+    }
+    // Decides on the slope to use from now on.
+    // @return by how much it changed
+    double settle(std::uint64_t kind) {
+        std::size_t const at = place_of(kind);
+        return at < kinds_.size() ? kinds_[at].settle() : 0.0;
+    }
+
+    // Calls visit(kind, by how much its slope changed) for every kind that has one of its own.
+    template <class Visit>
+    void settle_all(Visit&& visit) {
+        for (std::size_t k = 1; k < kinds_.size(); ++k)
+            visit(names_[static_cast<std::uint32_t>(k - 1)], kinds_[k].settle());
+    }
+
+    void merge(input_slopes const& other) {
+        if (other.kinds_.size() > kinds_.size()) kinds_.resize(other.kinds_.size());
+        if (!other.kinds_.empty()) kinds_[0].add(other.kinds_[0]);
+        for (std::uint32_t k = 0; k + std::size_t{1} < other.kinds_.size(); ++k) {
+            std::size_t const at = place_for(other.names_[k]);
+            if (at >= kinds_.size()) kinds_.resize(at + 1);
+            kinds_[at].add(other.kinds_[k + std::size_t{1}]);
+        }
+    }
+    void write(byte_writer& out) const {
+        out.count(kinds_.size());
+        for (std::size_t k = 0; k < kinds_.size(); ++k) {
+            out.u64(k == 0 ? 0 : names_[static_cast<std::uint32_t>(k - 1)]);
+            kind_sums const& s = kinds_[k];
+            for (double const x : {s.n, s.xx, s.xy, s.yy, s.used}) out.real(x);
+        }
+        out.count(nodes_.size());
+        for (node_means const& m : nodes_)
+            for (double const x : {m.n, m.input, m.time}) out.real(x);
+    }
+    void read(byte_reader& in, std::size_t most_nodes) {
+        std::size_t const kinds = in.count(8 + 40);
+        if (!in.expect(kinds <= most_kinds + 1)) return;
+        kinds_.resize(kinds);
+        for (std::size_t k = 0; k < kinds && in.ok(); ++k) {
+            std::uint64_t const name = in.u64();
+            if (k != 0) in.expect(names_.insert(name) == k - 1);
+            kind_sums& s = kinds_[k];
+            for (double* const x : {&s.n, &s.xx, &s.xy, &s.yy, &s.used}) *x = in.real();
+            in.expect(s.n >= 0 && s.xx >= 0 && s.yy >= 0 && is_finite(s.n) && is_finite(s.xx) &&
+                      is_finite(s.xy) && is_finite(s.yy) && s.used >= 0 && s.used <= steepest);
+        }
+        std::size_t const nodes = in.count(24);
+        if (!in.expect(nodes <= most_nodes)) return;
+        nodes_.resize(nodes);
+        for (std::size_t i = 0; i < nodes && in.ok(); ++i) {
+            node_means& m = nodes_[i];
+            for (double* const x : {&m.n, &m.input, &m.time}) *x = in.real();
+            in.expect(m.n >= 0 && is_finite(m.n) && is_finite(m.input) && is_finite(m.time));
+        }
+    }
+
+  private:
+    static constexpr double steepest = 2;
+    struct node_means {
+        double n = 0, input = 0, time = 0;
+    };
+    struct kind_sums {
+        double n = 0, xx = 0, xy = 0, yy = 0; // squares within jobs and nodes
+        double used = 0;                      // the slope that times are corrected by
+
+        void add(double xx_more, double xy_more, double yy_more) noexcept {
+            n += 1;
+            xx += xx_more;
+            xy += xy_more;
+            yy += yy_more;
+            constexpr double remembered = 5000; // then older ones fade
+            if (n > remembered) {
+                n /= 2;
+                xx /= 2;
+                xy /= 2;
+                yy /= 2;
+            }
+        }
+        void add(kind_sums const& s) noexcept {
+            n += s.n;
+            xx += s.xx;
+            xy += s.xy;
+            yy += s.yy;
+        }
+        double settle() noexcept {
+            // Time depends on input if three standard errors say so, until less than two do.
+            constexpr double least = 8, known = 9, doubted = 4;
+            if (n < least || !(xx > 0)) return 0;
+            double const best = xy / xx, noise = (yy - xy * best) / (n - 1);
+            double const error = noise > 0 ? noise / xx : 0.0; // squared
+            double next = best > 0 && best * best > (used > 0 ? doubted : known) * error ? best : 0.0;
+            if (next > steepest) next = steepest;
+            double const change = next - used;
+            // All that is known is solved anew with each change: not for less than it can tell.
+            constexpr double grain = 0.01;
+            bool const is_new = (next > 0) != (used > 0);
+            if (!is_new && !(change * change > (error / 4 > grain * grain ? error / 4 : grain * grain)))
+                return 0;
+            used = next;
+            return change;
+        }
+    };
+
+    // 0 is what all kinds share that are too many.
+    [[nodiscard]] std::size_t place_of(std::uint64_t kind) const {
+        std::uint32_t const k = names_.find(kind);
+        return k == interner<std::uint64_t>::none ? 0 : std::size_t{k} + 1;
+    }
+    std::size_t place_for(std::uint64_t kind) {
+        if (names_.size() >= most_kinds) return place_of(kind);
+        return std::size_t{names_.insert(kind)} + 1;
+    }
+
+    interner<std::uint64_t> names_;
+    std::vector<kind_sums> kinds_;
+    std::vector<node_means> nodes_;
+};
+
+} // namespace straggle::detail
