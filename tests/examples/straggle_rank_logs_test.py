@@ -204,5 +204,41 @@ class EveryFile(unittest.TestCase):
                 self.assertGreater(len(complaint.removeprefix(prefix).split()), 3, complaint)
 
 
+class WhatIsWrong(unittest.TestCase):
+    def test_a_field_is_named_with_its_value_and_its_form(self):
+        joblog = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n" \
+                 "1\tn1\tnoon\t2.5\t0\t0\t0\t0\tstep 1\n"
+        spark = json.dumps({"Event": "SparkListenerTaskEnd", "Stage ID": 0, "Stage Attempt ID": 0,
+                            "Task Info": {"Task ID": 1, "Index": 0, "Launch Time": 1767225600000, "Finish Time": 0,
+                                          "Host": "n1"}}) + "\n"
+        for text, said in ((joblog, "Starttime is 'noon', expected is seconds since 1970"),
+                           (spark, "Finish Time is '0', expected is milliseconds since 1970")):
+            done = run("-", stdin=text.encode())
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(said, done.stderr.decode())
+
+    def test_a_job_that_fails_everywhere_is_named_and_no_node_is(self):
+        rows = ["job,task,attempt,node,start_ms,end_ms,status"]
+        for job in range(10):
+            rows += [f"j{job},{i},0,n{i},{job * 70_000},{job * 70_000 + 60_000 + (i * 37 + job * 11) % 97 * 20},success"
+                     for i in range(10)]
+        rows += [f"bad,{i},0,n{i % 3},800000,801000,failed" for i in range(6)]
+        text = ("\n".join(rows) + "\n").encode()
+        screen = run("-", stdin=text).stdout.decode()
+        self.assertIn("Avoid no node.", screen)
+        self.assertIn("bad: 6 tasks failed on 3 nodes, none ended well: its tasks fail, not its nodes", screen)
+
+    def test_a_server_whose_clients_give_up_is_named(self):
+        lines = []
+        for i in range(60):
+            server = f"s{i % 4}"
+            timers, status, ended = ("0/0/1/-1/10000", -1, "CH--") if server == "s3" else \
+                                    (f"0/0/1/{90 + i % 9}/{92 + i % 9}", 200, "----")
+            lines.append(f"Mar  1 12:00:{i:02d} lb haproxy[9]: 10.0.0.1:50{i:02d} [01/Mar/2026:12:00:{i:02d}.100] "
+                         f"fe app/{server} {timers} {status} 0 - - {ended} 1/1/1/1/0 0/0 \"GET /a HTTP/1.1\"")
+        screen = run("-", stdin=("\n".join(lines) + "\n").encode()).stdout.decode()
+        self.assertIn("Avoid 1 node:\n  app/s3: ", screen)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 namespace straggle_rank {
 
@@ -94,6 +95,20 @@ class job_cutter {
     std::vector<std::size_t> tasks_, seen_; // by job
 };
 
+// Those that failed on several nodes, by their numbers in the history.
+std::vector<straggle::blacklist::failing_job> numbered_failing_jobs(evidence const& e, history const& h) {
+    std::vector<straggle::blacklist::failing_job> jobs;
+    auto const count = static_cast<std::uint32_t>(h.jobs.ids().size());
+    if (count <= 2) return jobs; // cut in parts, or with nothing to tell them from their nodes by
+    jobs = e.failing_jobs();
+    std::erase_if(jobs, [](straggle::blacklist::failing_job const& j) { return j.nodes < 2; });
+    if (jobs.empty()) return jobs;
+    std::unordered_map<std::uint64_t, std::uint32_t> numbers;
+    for (std::uint32_t job = 0; job < count; ++job) numbers.emplace(e.key_of_job(job), job);
+    for (straggle::blacklist::failing_job& j : jobs) j.job = numbers.at(j.job);
+    return jobs;
+}
+
 } // namespace
 
 whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use) {
@@ -121,6 +136,8 @@ whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use
         result.estimates.push_back(e.estimate_of(node));
         result.failures.push_back(e.failures_of(node));
     }
+    result.failing_jobs = numbered_failing_jobs(e, h);
+    result.not_compared = e.not_compared();
     result.usual_duration = e.usual_duration();
     return result;
 }

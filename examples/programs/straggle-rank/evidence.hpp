@@ -44,6 +44,13 @@ class evidence {
     }
     [[nodiscard]] straggle::slowdown slowdown_of(std::uint32_t node) const { return list_.slowdown_of(node); }
     [[nodiscard]] straggle::slowdown estimate_of(std::uint32_t node) const { return list_.estimate_of(node); }
+    [[nodiscard]] std::vector<straggle::blacklist::failing_job> failing_jobs() const {
+        return list_.failing_jobs();
+    }
+    /// What a job is called in `failing_jobs`.
+    [[nodiscard]] std::uint64_t key_of_job(std::uint32_t job) const { return list_.key_of_job(job); }
+    /// Attempts whose job was over before a sibling ended on another node.
+    [[nodiscard]] std::uint64_t not_compared() const { return list_.decisions().counts().not_compared; }
     /// How long a task usually takes; 0 if nothing is known.
     [[nodiscard]] double usual_duration() const { return list_.decisions().usual_duration(); }
 
@@ -76,10 +83,12 @@ class evidence {
 /// Decides once on a whole history.
 struct whole_evidence {
     straggle::blacklist_decision<std::uint32_t> decision;
-    std::vector<straggle::slowdown> slowdowns;               ///< by node
-    std::vector<straggle::slowdown> estimates;               ///< by node, also from very little
-    std::vector<straggle::blacklist::failure_rate> failures; ///< by node
-    double usual_duration = 0;                               ///< in the unit of the history
+    std::vector<straggle::slowdown> slowdowns;                  ///< by node
+    std::vector<straggle::slowdown> estimates;                  ///< by node, also from very little
+    std::vector<straggle::blacklist::failure_rate> failures;    ///< by node
+    std::vector<straggle::blacklist::failing_job> failing_jobs; ///< on several nodes; `job` is its number
+    std::uint64_t not_compared = 0;                             ///< attempts without a sibling elsewhere
+    double usual_duration = 0;                                  ///< in the unit of the history
 };
 /// @param last_use whether nobody needs the attempts of the history any more: they go as soon as they can
 [[nodiscard]] whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use);

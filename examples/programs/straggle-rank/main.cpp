@@ -95,8 +95,9 @@ std::string nothing_used(history const& past, ranking const& nodes) {
         return text;
     }
     std::string const read = counted(past.log->attempts, "attempt");
-    return (past.log->running == past.log->attempts ? read + ", and none that has ended"
-                                                    : read + ", all rejected") +
+    return (past.log->running == past.log->attempts
+                ? read + ", and none that has ended; read the log again when its jobs are over"
+                : read + ", all rejected") +
            readers::reasons_of(*past.log);
 }
 

@@ -50,6 +50,7 @@ class table {
         print_levels();
         print_nodes();
         print_failures();
+        print_failing_jobs();
         print_records();
     }
 
@@ -266,6 +267,27 @@ class table {
         out_ << '\n';
     }
 
+    // What fails wherever it runs says nothing of nodes.
+    void print_failing_jobs() {
+        if (r_.weighed == nullptr || h_.nodes.size() == 1 || all_failed()) return;
+        auto const& jobs = r_.weighed->failing_jobs;
+        if (jobs.empty()) return;
+        constexpr std::size_t most = 5;
+        out_ << paint(bold, "Jobs that fail") << ":\n";
+        for (auto const& j : std::span(jobs).first((std::min)(jobs.size(), most))) {
+            std::string const job =
+                shortened(printable(h_.jobs[static_cast<std::uint32_t>(j.job)]), 40, glyphs_.ellipsis);
+            out_ << "  " << job << ": ";
+            print_wrapped(counted(j.failed, "task") + " failed on " + counted(j.nodes, "node") + ", " +
+                              (j.ended_well == 0 ? "none" : grouped(j.ended_well)) +
+                              " ended well: its tasks fail, not its nodes",
+                          4 + width(job), 6);
+        }
+        if (jobs.size() > most)
+            out_ << "  " << glyphs_.ellipsis << " and " << grouped(jobs.size() - most) << " more\n";
+        out_ << '\n';
+    }
+
     void print_forecast(expectation const& e) {
         std::uint64_t known = 0;
         for (double const p : e.probability) known += !std::isnan(p);
@@ -394,6 +416,9 @@ class table {
         out_ << paint(bold, "Records") << ": " << grouped(h_.rows) << " read, " << grouped(counts.used)
              << " used, " << grouped(counts.failed) << " failed, " << grouped(counts.killed) << " killed, "
              << grouped(counts.superseded) << " superseded.\n";
+        if (r_.weighed != nullptr && r_.weighed->not_compared > 0)
+            out_ << "  " << counted(r_.weighed->not_compared, "attempt")
+                 << " could not be compared: no sibling ended on another node in time\n";
         for (rejected_records const& some : rejected(h_, r_.ranking)) out_ << "  " << in_words(some) << '\n';
         print_jobs();
     }
