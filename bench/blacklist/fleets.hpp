@@ -61,8 +61,8 @@ struct shop {
     double cv = 0.3;
     bool tells_running = true;
     double every = 5; // minutes, a job
-    // A share of the tasks is so much longer, always so many neighbours of a job; `packed`: tasks go to the
-    // first node that has a free slot, so that neighbours meet.
+    // A share of the tasks is so much longer, always so many neighbors of a job; `packed`: tasks go to the
+    // first node that has a free slot, so that neighbors meet.
     double hard = 0, hardness = 1;
     unsigned neighbours = 1;
     bool packed = false;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What labelling a month costs: k-means for k = 2 to 10 with ten restarts each and the score of each, on
+/// What labeling a month costs: k-means for k = 2 to 10 with ten restarts each and the score of each, on
 /// rows of 90 features. The rival, scikit-learn, is timed on the same rows by kmeans_sklearn.py.
 
 #include <straggle/learn/kmeans.hpp>

@@ -37,7 +37,7 @@ inline constexpr straggle::attempt_fields fields{
 using dice = cluster::draws<std::mt19937_64>;
 
 /// How slow a node is day by day: the logarithm of the factor on the times of its tasks. Now and then it gets
-/// weak, within some days (a disk that ages, a neighbour that moves in), stays so for some weeks, and is well
+/// weak, within some days (a disk that ages, a neighbor that moves in), stays so for some weeks, and is well
 /// again the day somebody looks after it.
 inline std::vector<double> slowdown(dice& d) {
     std::size_t const days = months * days_per_month;

@@ -113,7 +113,7 @@ void step_by_step(report::table& out, std::string const& group, report::options 
     row("and priced: straggle priced", all[6]);
 }
 
-// How much there is to win: the same jobs on machines whose neighbours take nothing. No copy does better.
+// How much there is to win: the same jobs on machines whose neighbors take nothing. No copy does better.
 void never_slow(report::table& out, std::string const& group, report::options const& how, double interval,
                 samples const& late) {
     constexpr std::array<char const*, 1> nobody{"no copies"};
@@ -195,7 +195,7 @@ void equal_tasks(report::options const& how) {
                 over_runs(r[0], [&](std::size_t i) { return r[0][i][at + 2]; }),
                 told(159.0 / 32, [](auto const& p) { return p[2]; }));
     }
-    // Nine sets of neighbours in the paper; here how many maps run on the machine at once.
+    // Nine sets of neighbors in the paper; here how many maps run on the machine at once.
     for (std::size_t beside = 0; beside < 8; ++beside) {
         std::size_t const at = 15 + 2 * beside;
         std::string const x = std::to_string(beside + 1);

@@ -655,7 +655,7 @@ TEST_CASE("restarted at any time it decides as it would have") {
 }
 
 TEST_CASE("a node that was given four hard neighbours at once is blamed now and then, not each time") {
-    // In every fourth window four neighbours of a job are thirty times as long; they begin together on a
+    // In every fourth window four neighbors of a job are thirty times as long; they begin together on a
     // node.
     struct attempt {
         std::uint32_t node;

@@ -1,4 +1,4 @@
-// A normaliser that cannot say that a job has no scores is none.
+// A normalizer that cannot say that a job has no scores is none.
 // expect: normalizer_without_status\.cpp:\d+:\d+:
 // expect: minus_first
 // expect: rank_options::normalizer is no rank::normalizer: it needs `status normalize

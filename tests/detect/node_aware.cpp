@@ -160,7 +160,7 @@ TEST_CASE("node_aware: what tasks of all nodes are late is no slowdown") {
         n = {.compared = 50, .log_mean = std::log(100.0) + (&n == &job.nodes[4] ? std::log(2.0) : 0.0)};
     CHECK(ask(rule(std::nullopt), job).tasks() == places{16, 17, 18, 19}); // fifty outweigh node 3's four
     CHECK(ask(rule(0), job).suspects.size() == 20);
-    // Of nodes nobody knows nothing is learnt, nor from tasks that are no longer young or have no progress.
+    // Of nodes nobody knows nothing is learned, nor from tasks that are no longer young or have no progress.
     for (detect::job_node& n : job.nodes) n = {};
     CHECK(ask(rule(std::nullopt), job).suspects == ask(rule(0), job).suspects);
     job.nodes.assign(5, {.modelled = true});
@@ -718,7 +718,7 @@ TEST_CASE("node_aware: attempts that begin to work late") {
             INFO(title);
             if (std::getenv("STRAGGLE_SHOW_SCORES")) show(title, all);
             score const &warm = all.at("warm"), &told = all.at("told"), &at_once = all.at("at once");
-            // Learnt as well as told, and neither suspects whole nodes for a late start: 0.11 of what it
+            // Learned as well as told, and neither suspects whole nodes for a late start: 0.11 of what it
             // names is right in C4 if attempts are taken to work at once and need 5 s.
             CHECK(warm.precision > 0.95);
             CHECK(warm.recall > 0.97);

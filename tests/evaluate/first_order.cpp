@@ -211,7 +211,7 @@ TEST_CASE("first order: table 7 contradicts a straggler ratio of 75 %") {
         bool const possible = cost_of(row, 0.75).has_value();
         CHECK(possible == (*largest_straggler_ratio(row.precision, row.recall) >= 0.75));
         contradictions += !possible;
-        // The most favourable numbers that are printed like these.
+        // The most favorable numbers that are printed like these.
         beyond_rounding +=
             *largest_straggler_ratio((std::min)(1.0, row.precision + 0.005), row.recall - 0.005) < 0.75;
         CHECK(cost_of(row, 0.66).has_value());

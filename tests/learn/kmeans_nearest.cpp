@@ -32,7 +32,7 @@ struct tally {
     std::size_t certain = 0, open = 0;
 };
 
-// `apart`: of the centres, in units of the rows; the smaller, the more of them are equally near.
+// `apart`: of the centers, in units of the rows; the smaller, the more of them are equally near.
 tally check(std::size_t columns, double scale, double apart, std::mt19937_64& engine) {
     constexpr std::size_t count = 7, n = 60;
     std::normal_distribution<double> normal;

@@ -44,7 +44,7 @@ TEST_CASE("labeling: C1, the most days with a positive mean at the centre") {
     f.add(0, -1, 1, -1, 1);
     f.add(1, 5, 1, -1, 1);      // a very slow day, and one that is not
     f.add(2, 0.2, 1, 0.1, 1);   // slow on both
-    f.add(2, 0.2, 1, -0.05, 1); // of its group only the centre counts
+    f.add(2, 0.2, 1, -0.05, 1); // of its group only the center counts
     std::vector<learn::group_profile> groups;
     REQUIRE(f.order(3, groups) == status::ok);
     CHECK(order_of(groups) == std::vector<std::uint32_t>{2, 1, 0});

@@ -292,7 +292,7 @@ TEST_CASE("tree_grower: one class tends to certainty, without a question") {
 }
 
 TEST_CASE("tree_grower: extreme values are values") {
-    // The middle of two huge floats overflows, of two neighbours it is one of them.
+    // The middle of two huge floats overflows, of two neighbors it is one of them.
     double const most = static_cast<double>((std::numeric_limits<float>::max)());
     for (double const step : {most, 1e-45, 0x1p-149})
         for (double const lambda : {0.0, 1.0}) {

@@ -142,6 +142,6 @@ TEST_CASE("weak_nodes: allocates nothing once it has seen a table as large") {
         (void)find(table, engine, found);
     };
     work();
-    // Only `weakest_groups_first` takes a row of centres, once per number of groups and once for the best.
+    // Only `weakest_groups_first` takes a row of centers, once per number of groups and once for the best.
     CHECK(straggle_test::allocations_during(work) <= 10);
 }

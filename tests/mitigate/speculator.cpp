@@ -269,7 +269,7 @@ TEST_CASE("speculator: copies that lose teach, a plan that nobody obeys does not
         b.task(job, 1, 3, at);
         b.plan(at + 25);
         if (job == 6) CHECK(b.planner.races().races() == 0);
-        if (b.planner.copies().empty()) break; // has learnt it
+        if (b.planner.copies().empty()) break; // has learned it
         if (obey) {
             b.task(job, 1, 5, at + 25).is_copy = true;
             b.running[0].attempts = b.running[1].attempts = 2;

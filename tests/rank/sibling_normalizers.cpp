@@ -143,7 +143,7 @@ TEST_CASE("leave_one_out_z of a dominant straggler does not cancel") {
         }
     }
     SUBCASE("the others equal up to rounding") {
-        double const x = 0.3, y = 0.1 + 0.2; // neighbouring doubles
+        double const x = 0.3, y = 0.1 + 0.2; // neighboring doubles
         REQUIRE(x < y);
         std::vector<double> const durations{x, y, x, 1e6, y, y};
         auto const expected = plain_leave_one_out(durations);

@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// Truth tables of the concepts about numbers: normalisers, interval rules, random engines.
+// Truth tables of the concepts about numbers: normalizers, interval rules, random engines.
 #include "../support/archetypes.hpp"
 
 #include <straggle/base/random.hpp>

@@ -93,7 +93,7 @@ TEST_CASE("moments: accuracy when merged from random parts") {
         INFO("n ", row.text(0), " seed ", row.text(1));
         std::vector<double> const values = values_of(row);
         for (std::size_t const parts : {2u, 7u, 1000u}) {
-            // Runs of neighbours; some parts stay empty, some hold one value.
+            // Runs of neighbors; some parts stay empty, some hold one value.
             std::vector<moments> part(parts);
             std::size_t at = 0;
             for (double const x : values) {

@@ -122,7 +122,7 @@ struct minimal_optional {
     T const& operator*() const { return value; }
 };
 
-// --- normalisers, interval rules
+// --- normalizers, interval rules
 // -----------------------------------------------------------------------------
 
 struct minimal_moment_normalizer {

@@ -36,7 +36,7 @@ grid forecast(std::vector<period> const& months);
 struct month_of_paper {
     straggle::learn::weak_nodes found{};
     period carried{}; ///< an idle day has the values of the day before, as a cumulative tuple has
-    period blank{};   ///< the other reading: each idle day is NaN; labelled by itself
+    period blank{};   ///< the other reading: each idle day is NaN; labeled by itself
     /// Figures 4 and 5: groups of nodes by the three features of the last day alone.
     straggle::learn::weak_nodes three_features{};
 };

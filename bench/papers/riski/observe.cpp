@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::size_t warm_up = 12;               // jobs, before those that are measured
 constexpr double warm_up_interval = 150;          // seconds
-constexpr double busy_for = 400, idle_for = 1200; // seconds: a virtual machine's neighbours, means
+constexpr double busy_for = 400, idle_for = 1200; // seconds: a virtual machine's neighbors, means
 constexpr double work_of_map = 40e9;              // BBP takes half as much again: a minute on an idle core
 
 struct size {

@@ -256,7 +256,7 @@ struct tape {
     }
 };
 
-/// Which members of a recorded attempt are what. An aggregate meant for designated initialisers; all but job,
+/// Which members of a recorded attempt are what. An aggregate meant for designated initializers; all but job,
 /// task, node, start and end may be left out. Any projection may yield a `std::optional`.
 /// @par Example
 /// `recorded_fields{.job = &row::job, .task = &row::task, .node = &row::host, .start = &row::begin,
@@ -282,7 +282,7 @@ struct recorded_fields {
     [[no_unique_address]] Predicted predicted{};
 };
 
-/// Which members of a recorded reading of progress are what. An aggregate meant for designated initialisers.
+/// Which members of a recorded reading of progress are what. An aggregate meant for designated initializers.
 template <class Job = base::no_field, class Task = base::no_field, class Time = base::no_field,
           class Progress = base::no_field, class Attempt = base::no_field>
 struct reading_fields {

@@ -151,7 +151,7 @@ void summary::close(double now) {
     }
 }
 
-// Of too many moments two neighbours become one.
+// Of too many moments two neighbors become one.
 void summary::add_moment(moment const& m) {
     auto const merge = [](moment& to, moment const& from) {
         std::uint64_t const ended = to.ended + from.ended;

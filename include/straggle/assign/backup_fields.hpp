@@ -53,7 +53,7 @@ concept runs_on_field =
      (std::ranges::forward_range<detail::field_value_t<Field, Record> const> &&
       base::identifier<std::ranges::range_value_t<detail::field_value_t<Field, Record>>>));
 
-/// Which members of a straggler are what. An aggregate meant for designated initialisers; projections may be
+/// Which members of a straggler are what. An aggregate meant for designated initializers; projections may be
 /// callables that look the answer up elsewhere.
 ///
 /// @par Example
@@ -80,7 +80,7 @@ struct straggler_fields {
     [[no_unique_address]] CanRun can_run{};
 };
 
-/// Which members of a node are what. An aggregate meant for designated initialisers.
+/// Which members of a node are what. An aggregate meant for designated initializers.
 template <class Node = base::no_field, class Slots = base::no_field, class Free = base::no_field,
           class Copies = base::no_field, class State = base::no_field>
 struct backup_node_fields {

@@ -24,7 +24,7 @@ enum class kill_rule : std::uint8_t {
     return r == kill_rule::race ? "race" : "when_certain";
 }
 
-/// Whether a straggler is killed in favour of its copy.
+/// Whether a straggler is killed in favor of its copy.
 ///
 /// Source: RiskI (Zheng et al. 2014), algorithm 2, line 7, and figure 9(d): "if remaining time t_left > the
 /// worst reexecution time t_max". Both times are distributions here: the lowest sample of what remains

@@ -48,7 +48,7 @@ struct race_claim {
 /// if the place was to blame, and how likely if the task was? A copy that wins because its node is the faster
 /// one says nothing by winning; that it takes three times the usual says whose fault it was. By Bayes a race
 /// counts for the one or the other, for its kind and for all. What a copy takes if the task is to blame is
-/// not quite what the task takes: by how much two attempts of one task differ is learnt as well, by Bayes
+/// not quite what the task takes: by how much two attempts of one task differ is learned as well, by Bayes
 /// among a few values. On top, claimed probabilities are held against what came: if copies win less often
 /// than said, all claims come down on the scale of log-odds.
 ///
@@ -112,7 +112,7 @@ class race_record {
     /// Those that the copy won.
     [[nodiscard]] std::uint64_t won() const noexcept { return won_; }
 
-    /// Appends what was learnt.
+    /// Appends what was learned.
     void write(byte_writer& out) const {
         write(out, all_);
         out.count(kinds_.size());

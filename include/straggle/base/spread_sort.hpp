@@ -58,7 +58,7 @@ void for_each_large_share(std::vector<std::uint32_t> const& ends, Visit&& visit)
         first = last;
     }
 }
-// Sorts rows that are nearly in order: each is at most a small share from its place. Neighbours that have
+// Sorts rows that are nearly in order: each is at most a small share from its place. Neighbors that have
 // changed places are few: whether they have is guessed right.
 template <class Row, class Before>
 void sort_neighbours(std::span<Row> rows, Before before) {

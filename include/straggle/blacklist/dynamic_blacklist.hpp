@@ -240,7 +240,7 @@ class dynamic_blacklist {
         decisions_.write(out);
         return std::move(out).seal(kind_of_frame, 1);
     }
-    /// Becomes what was serialised, and decides from then on as that would have; nothing changes when that
+    /// Becomes what was serialized, and decides from then on as that would have; nothing changes when that
     /// fails. The decision itself is empty until the next one; `state` knows all.
     /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
     /// a newer library; `wrong_kind` for bytes of something else; `out_of_range` for more than the options

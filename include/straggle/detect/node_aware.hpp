@@ -126,7 +126,7 @@ struct node_aware {
     double sharing = 0.75;
     double model_doubt = 0.15; ///< deviation of the logarithm of a node's `slowdown`, from job to job
     /// The time an attempt takes before it begins to work, which its progress does not show: a process to be
-    /// started, a container, the first input to be fetched. Not told: learnt where usual times and nodes are
+    /// started, a container, the first input to be fetched. Not told: learned where usual times and nodes are
     /// known, else 0, as it is then part of what is found to be usual.
     std::optional<double> start_up{};
     /// Only tasks that a copy could still overtake. Without it every straggler is named, for those who want

@@ -25,7 +25,7 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// job, and longer than the spread of the job explains; the longest expected, for its threshold, first.
 ///
 /// The distribution of times is that of `predict::sibling_times`: tasks that ended, running ones censored at
-/// their age, and a heavy tail where few have ended. The slowdown of a task's node, where it is modelled, is
+/// their age, and a heavy tail where few have ended. The slowdown of a task's node, where it is modeled, is
 /// no excuse: the threshold is that of a usual node. More input than usual is one.
 ///
 /// A mitigator asks the same rule with what it has learned besides: the kinds of jobs, how far progress has

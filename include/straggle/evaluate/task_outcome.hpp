@@ -24,7 +24,7 @@
 namespace straggle::inline STRAGGLE_ABI::evaluate {
 
 /// What a scheduler knows of a task at the moment it ends, because its first attempt or a copy finished.
-/// All times are lengths in one unit, the same for all tasks. An aggregate for designated initialisers.
+/// All times are lengths in one unit, the same for all tasks. An aggregate for designated initializers.
 ///
 /// Tasks that failed, or were killed without a copy having finished, are no outcomes: leave them out.
 /// @par Example

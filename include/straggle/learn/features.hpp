@@ -48,7 +48,7 @@ struct feature_options {
 enum class day_feature : std::uint8_t {
     mean_score, ///< mean score of all attempts up to this day; above 0: slow
     sd_score,   ///< their population standard deviation
-    attempts,   ///< their number, standardised over the nodes of the table
+    attempts,   ///< their number, standardized over the nodes of the table
 };
 /// How many features a day has.
 inline constexpr std::size_t features_per_day = 3;
@@ -66,7 +66,7 @@ inline constexpr std::size_t features_per_day = 3;
 /// they make.
 ///
 /// Source: ML-NA section III.A: 3 D features for D days, day by day (mean, sd, number), each over day 1 to d.
-/// The paper does not say how numbers of tasks are normalised; here by their mean and standard deviation over
+/// The paper does not say how numbers of tasks are normalized; here by their mean and standard deviation over
 /// the nodes, as scores are.
 ///
 /// @tparam NodeId how nodes are named: `std::string` for text

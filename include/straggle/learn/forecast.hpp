@@ -36,7 +36,7 @@ struct node_period {
 enum class forecast_from : std::uint8_t {
     /// The features of the period before: a forecast that is there when the period begins.
     period_before,
-    /// The features of the period itself, as ML-NA does: no forecast, but a judgement on what was seen of it.
+    /// The features of the period itself, as ML-NA does: no forecast, but a judgment on what was seen of it.
     same_period,
 };
 

@@ -32,7 +32,7 @@ namespace straggle::inline STRAGGLE_ABI::learn {
 struct kmeans_options {
     std::size_t restarts = 10;     ///< seedings tried; the one with the smallest inertia is kept
     std::size_t most_rounds = 300; ///< after so many rounds a try ends
-    /// A try ends when the centres move, squared and summed, by no more than this share of the mean variance
+    /// A try ends when the centers move, squared and summed, by no more than this share of the mean variance
     /// of a column.
     double tolerance = 1e-4;
 };
@@ -43,11 +43,11 @@ struct clustering {
     std::vector<std::uint32_t> label; ///< group of each row
     std::vector<std::uint32_t> size;  ///< rows of each group; 0 where there are fewer distinct rows
     std::vector<double> centers;      ///< mean of each group, one behind the other
-    double inertia = 0;               ///< sum of squared distances from the rows to their centres
+    double inertia = 0;               ///< sum of squared distances from the rows to their centers
     double total = 0;                 ///< the same to the mean of all rows
     std::size_t rounds = 0;           ///< of all tries together
 
-    /// The centre of a group; all zero for an empty one. @pre `group < size.size()`
+    /// The center of a group; all zero for an empty one. @pre `group < size.size()`
     [[nodiscard]] std::span<double const> center(std::size_t group) const {
         STRAGGLE_EXPECTS(group < size.size());
         return detail::span_of(centers).subspan(group * columns, columns);
@@ -76,13 +76,13 @@ struct clustering {
 /// `kmeans groups;  groups.fit(table);  for (k = 2; k <= 10; ++k) groups.group(k, engine, result);`
 /// @par Cost
 /// `fit` copies the table (12 bytes per value, as it is kept in single precision, too: where that is certain
-/// to tell the nearest centre no other distance is taken), and for up to 2048 rows takes the distances of all
+/// to tell the nearest center no other distance is taken), and for up to 2048 rows takes the distances of all
 /// pairs, which then serve all seedings (8 bytes per pair, at most 34 MB); `group` O(restarts rounds rows
 /// clusters columns) at most, the bounds save most of it for many rows. Allocates nothing once tables as
 /// large have been fitted
 /// @par Guarantees
 /// the same engine gives the same groups; on other machines up to rounding. Ties go to the
-/// first centre. An empty group takes the row that is farthest from its centre; with fewer distinct rows than
+/// first center. An empty group takes the row that is farthest from its center; with fewer distinct rows than
 /// groups the surplus groups are empty. Only allocation can throw: then there are no rows until a `fit`
 /// succeeds, and what `group` was to replace is of no use
 class kmeans {
@@ -136,7 +136,7 @@ class kmeans {
 /// @return as `clustering::score`; `status::out_of_domain` for NaN and infinite values
 /// @pre `label.size() == table.rows()`
 /// @par Cost
-/// O(rows columns) and memory for a centre per group
+/// O(rows columns) and memory for a center per group
 /// @par Accuracy
 /// relative error below 1e-12 for up to 1e6 rows: columns are shifted by their means first
 [[nodiscard]] inline outcome<double> calinski_harabasz(feature_matrix<double> const& table,

@@ -23,9 +23,9 @@ namespace straggle::inline STRAGGLE_ABI::learn {
 struct group_profile {
     std::uint32_t group = 0;     ///< its number
     std::uint32_t nodes = 0;     ///< how many nodes are in it
-    std::uint32_t slow_days = 0; ///< C1: days on which the mean score of its centre is above 0
-    double mean_sd = 0;          ///< C2: mean over the days of the deviation at its centre
-    double mean_score = 0;       ///< mean over the days of the mean score at its centre
+    std::uint32_t slow_days = 0; ///< C1: days on which the mean score of its center is above 0
+    double mean_sd = 0;          ///< C2: mean over the days of the deviation at its center
+    double mean_score = 0;       ///< mean over the days of the mean score at its center
     friend constexpr bool operator==(group_profile const&, group_profile const&) = default;
 };
 
@@ -43,7 +43,7 @@ struct group_profile {
 /// `status::out_of_domain` for a label that is no group or for values that are not numbers
 /// @pre `columns.size() == features.columns()` and `label.size() == features.rows()`
 /// @par Cost
-/// O(rows columns); allocates when `out` is too small and a row of centres
+/// O(rows columns); allocates when `out` is too small and a row of centers
 /// @par Guarantees
 /// deterministic
 inline status weakest_groups_first(feature_matrix<double> const& features,

@@ -308,7 +308,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     /// The part that decides about copies.
     [[nodiscard]] CopyPart const& copy_part() const noexcept { return loop_.copies(); }
 
-    /// Takes in what another one has learnt of the same cluster; its exclusions and its plan stay its own.
+    /// Takes in what another one has learned of the same cluster; its exclusions and its plan stay its own.
     /// @pre the same options, and not this one
     void merge(mitigator const& other) {
         STRAGGLE_EXPECTS(&other != this);
@@ -317,7 +317,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         loop_.merge(other.loop_, fleet_.ids().take_in(other.fleet_.ids(), later), later);
     }
 
-    /// All that was learnt and decided, as bytes that `restore` reads on any machine.
+    /// All that was learned and decided, as bytes that `restore` reads on any machine.
     [[nodiscard]] std::vector<std::byte> serialize() const
         requires base::storable_identifier<node_id>
     {
@@ -328,7 +328,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         loop_.write(out);
         return std::move(out).seal(kind_of_frame, 2);
     }
-    /// Becomes what was serialised; nothing changes when that fails. What is old is not acted on at first.
+    /// Becomes what was serialized; nothing changes when that fails. What is old is not acted on at first.
     /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
     /// a newer library; `wrong_kind` for bytes of something else; `out_of_range` for more than the options
     /// allow

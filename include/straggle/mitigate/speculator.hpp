@@ -76,7 +76,7 @@ class speculator {
           races_(options.races) {}
 
     /// An attempt ended. In any order.
-    /// @return false for what is no time: nothing is learnt
+    /// @return false for what is no time: nothing is learned
     bool observe_ended(ended_row const& e) {
         detail::task_note* const n = e.task == no_task ? nullptr : book_.find(e.job, e.task);
         bool const over = e.how == attempt_status::success;
@@ -172,12 +172,12 @@ class speculator {
     /// longer than their longest task are over by themselves.
     void finish_job(std::uint64_t job) { scan_.finish(job); }
 
-    /// Appends what was learnt of kinds, progress and races; nothing of what runs.
+    /// Appends what was learned of kinds, progress and races; nothing of what runs.
     void write(byte_writer& out) const {
         scan_.write(out);
         races_.write(out);
     }
-    /// Replaces what was learnt by what `write` has appended.
+    /// Replaces what was learned by what `write` has appended.
     /// @return the reason of the reader; nothing has changed if it is not `ok`
     status read(byte_reader& in) {
         speculator next(options_, tasks_stage(), assigner_);

@@ -268,7 +268,7 @@ class monitor : detail::intake<Record, Fields, Ranking, Time> {
         return detail::monitor_bytes::write(evidence_, counts_.value, clock_.step());
     }
 
-    /// Becomes what was serialised; nothing changes when that fails.
+    /// Becomes what was serialized; nothing changes when that fails.
     /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
     /// a newer library; `wrong_kind` for bytes of something else, or of a monitor with other durations,
     /// identifiers or windows; `out_of_range` for more than the options allow. Any bytes whatever give a

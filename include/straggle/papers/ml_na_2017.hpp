@@ -51,7 +51,7 @@ inline constexpr learn::boosted_trees_options other_classifier{.eta = 0.3, .max_
 /// As the tuple is cumulative, a day without a task of the node has the values of the day before, and only
 /// the days before its first task have no mean and no deviation (NaN). Its number of tasks is known then:
 /// none. But on days before any node has run a task, the number is NaN, too: all numbers are equal, and
-/// cannot be normalised. That is the NaN of all three columns in figure 7, which the paper has for the first
+/// cannot be normalized. That is the NaN of all three columns in figure 7, which the paper has for the first
 /// three days of its seventh month.
 /// @param month what the nodes did
 /// @param values their memory

@@ -230,7 +230,7 @@ class profile_store {
     [[nodiscard]] std::vector<std::byte> serialize(std::vector<std::byte> spare = {}) const {
         return detail::profile_bytes::write(index_, counts_, std::move(spare));
     }
-    /// Becomes what was serialised, with its own capacity; nothing changes when that fails. Every question is
+    /// Becomes what was serialized, with its own capacity; nothing changes when that fails. Every question is
     /// answered as before, and every eviction hits the same record.
     /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
     /// a newer library; `wrong_kind` for bytes of something else, or of other factors; `out_of_range` for

@@ -87,7 +87,7 @@ class prediction_scratch {
 /// those of the fleet; an even share of the weight.
 ///
 /// **Why 10.** Predicting the tasks of real histories before they were learned, the error of a few quantiles
-/// is least for 4 to 8 neighbours and grows slowly from there (docs/guide/predicting.md); `range` of a
+/// is least for 4 to 8 neighbors and grows slowly from there (docs/guide/predicting.md); `range` of a
 /// distribution needs 9 for its 80 %.
 ///
 /// @tparam Record the user's record of a task
@@ -251,7 +251,7 @@ class similar_tasks {
         return std::move(out).seal(frame, version);
     }
 
-    /// Becomes what was serialised; nothing changes when that fails.
+    /// Becomes what was serialized; nothing changes when that fails.
     /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
     /// a newer library; `wrong_kind` for bytes of something else, or of other factors; `out_of_range` for
     /// more tasks than `capacity`, or more nodes than there may be weights for

@@ -17,7 +17,7 @@
 namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// Which members of a record of a task are what, to predict its time. An aggregate meant for designated
-/// initialisers; the template arguments are deduced.
+/// initializers; the template arguments are deduced.
 ///
 /// @par Example
 /// `task_profile{.node = &task::host, .time = &task::took, .factors = factors(categorical(&task::job))}`

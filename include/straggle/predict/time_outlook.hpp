@@ -136,7 +136,7 @@ class time_outlook {
     }
 
     std::array<double, detail::log_bins::count + 1> hazard_{}; // -log survival at the start of each bin
-    double origin_ = 0;                                        // logarithm of the time at the centre
+    double origin_ = 0;                                        // logarithm of the time at the center
     double usual_ = 0, spread_ = 0, siblings_ = 0;
 };
 

@@ -105,7 +105,7 @@ class interval_dag {
         return count;
     }
 
-    /// Appends the graph in the DOT language to `out`: nodes `n0`, `n1`, ... labelled with their names, edges
+    /// Appends the graph in the DOT language to `out`: nodes `n0`, `n1`, ... labeled with their names, edges
     /// from faster to provably slower.
     /// @param out where to append; on failure to allocate it is left longer than before, but valid
     /// @param name called with 0 .. size() - 1, returns something convertible to `std::string_view`. Any text

@@ -69,7 +69,7 @@ struct attempt_writer {
 
 namespace straggle::inline STRAGGLE_ABI::rank {
 
-/// The normalised execution value of every attempt that has one.
+/// The normalized execution value of every attempt that has one.
 ///
 /// Source: DSB equation 1, or what the normalizer of the options says.
 ///

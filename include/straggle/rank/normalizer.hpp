@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Makes durations of different jobs comparable: the normalised execution value of DSB equation 1, and the
+/// Makes durations of different jobs comparable: the normalized execution value of DSB equation 1, and the
 /// concept with which any other normalizer takes its place.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace straggle::inline STRAGGLE_ABI::rank {
 template <class Value>
 struct affine_scale {
     Value origin{};    ///< in the unit of the durations
-    double shift = 0;  ///< what the centre has beyond the origin
+    double shift = 0;  ///< what the center has beyond the origin
     double factor = 1; ///< 1 / spread
 
     /// The score of a duration; no unit.
@@ -78,7 +78,7 @@ template <class Normalizer>
 concept normalizer =
     moment_normalizer<Normalizer> || sibling_normalizer<Normalizer> || input_normalizer<Normalizer>;
 
-/// The normalised execution value: z = (D - mean) / sd over the accepted attempts of the job, with the
+/// The normalized execution value: z = (D - mean) / sd over the accepted attempts of the job, with the
 /// population's standard deviation.
 ///
 /// Source: DSB equation 1. Changed: jobs with fewer than five tasks give no scores by default; with two tasks
@@ -127,7 +127,7 @@ struct z_score {
 
 /// Durations per unit of input instead of durations: takes the skew of data out of a score, so that a node is
 /// not blamed for being handed more to do. If any attempt of a job has no positive input size, that whole job
-/// is normalised by plain durations.
+/// is normalized by plain durations.
 ///
 /// Source: ours; DSB section 4.2.2 leaves data skew to chance.
 /// @tparam Base the normalizer that then makes scores of the rates

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// From task records to ranked nodes in one call: normalise (DSB equation 1), measure each node (algorithm
+/// From task records to ranked nodes in one call: normalize (DSB equation 1), measure each node (algorithm
 /// 2), rank the intervals (algorithm 3).
 #pragma once
 

@@ -57,13 +57,13 @@ struct attempt_fields { // .job .task .node .start .end .duration .status .input
     [[no_unique_address]] End end{};           ///< `time_field`
     [[no_unique_address]] Duration duration{}; ///< `duration_field`
     [[no_unique_address]] Status status{};     ///< `status_field`; without it every attempt is a success
-    [[no_unique_address]] Input input{};       ///< `input_field`; read by `work_rate` only
+    [[no_unique_address]] Input input{};       ///< `input_field`; by `work_rate`, and by evidence over time
     [[no_unique_address]] Kind kind{};         ///< `label_field`: jobs of the same work; for mitigators
     [[no_unique_address]] IsCopy is_copy{};    ///< `flag_field`: it was a copy; for mitigators
     [[no_unique_address]] Outrun outrun{};     ///< `flag_field`: killed because a copy won; for mitigators
 };
 
-/// The place to name the fields of a record type once: specialise it with a
+/// The place to name the fields of a record type once: specialize it with a
 /// `static constexpr auto fields = attempt_fields{...};`, and every call may leave its `fields` argument out.
 /// Records of running tasks name `running_fields`, those of nodes `node_fields`; what an assigner alone
 /// reads, `assign::straggler_fields` and `assign::backup_node_fields`.

@@ -33,7 +33,7 @@ concept condition_field =
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Which members of a node are what. An aggregate meant for designated initialisers.
+/// Which members of a node are what. An aggregate meant for designated initializers.
 ///
 /// @par Example
 /// `node_fields{.node = &host::name, .slots = &host::cores, .busy = &host::running}`

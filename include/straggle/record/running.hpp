@@ -28,7 +28,7 @@ concept progress_field =
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Which members of a snapshot of a running task are what. An aggregate meant for designated initialisers.
+/// Which members of a snapshot of a running task are what. An aggregate meant for designated initializers.
 ///
 /// @par Example
 /// `running_fields{.node = &task::host, .start = &task::started, .progress = &task::done}`

@@ -140,7 +140,7 @@ class basic_tick_moments {
     [[nodiscard]] constexpr std::uint64_t count() const noexcept { return n_; }
 
     /// A mean in two parts that together keep it to full precision even where a double could not tell
-    /// neighbouring ticks apart.
+    /// neighboring ticks apart.
     struct split_mean {
         std::int64_t floor = 0; ///< rounded down to a whole tick
         double fraction = 0;    ///< what the mean has above that, in [0, 1] ticks

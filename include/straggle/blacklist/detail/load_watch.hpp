@@ -44,7 +44,7 @@ class load_watch {
     }
 
     // How much longer a task waits, in usual durations, if capacity goes from `all` to `all - out`, while it
-    // is `all - out_now`: waiting times go with 1 / (1 - utilisation). Infinite if the rest could hardly
+    // is `all - out_now`: waiting times go with 1 / (1 - utilization). Infinite if the rest could hardly
     // carry the work at all.
     [[nodiscard]] double wait_added(double all, double out, double out_now) const noexcept {
         if (!(busy_ > 0)) return 0;

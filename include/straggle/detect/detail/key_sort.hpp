@@ -19,7 +19,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Numbers to cells, in their order. A cell is so many neighbouring doubles; it takes two or three digits to
+// Numbers to cells, in their order. A cell is so many neighboring doubles; it takes two or three digits to
 // write its number, of 11 bits, or of 8 where there are so few numbers that going through the values of a
 // digit would take longer than dealing them.
 class key_cells {

@@ -25,7 +25,7 @@ inline double progress_rate(detect::running_task const& t, double tick = 0) noex
     return elapsed > 0 && t.progress >= 0 && t.elapsed >= 0 ? rate : -1;
 }
 
-// The rates of neighbouring tasks, divided at once, and which of them are known.
+// The rates of neighboring tasks, divided at once, and which of them are known.
 template <std::size_t... Lane>
 STRAGGLE_ALWAYS_INLINE simd::lane_mask rates_at_once(detect::running_task const* tasks, double tick,
                                                      double* rates, std::index_sequence<Lane...>) noexcept {

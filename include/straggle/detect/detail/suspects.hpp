@@ -91,7 +91,7 @@ struct signed_value { // the lowest is the worst
 };
 
 // Appends the tasks that `judge` suspects by their index, the worst value first; threshold and usual number
-// are those of `like`. There is no branch on the judgement, which could be wrong every other time, and only
+// are those of `like`. There is no branch on the judgment, which could be wrong every other time, and only
 // suspects are asked for their value. `judge(i)` may read `scratch.values` from `i` on, and nothing else of
 // the scratch memory.
 template <worst First, class Judge>

@@ -91,7 +91,7 @@ class kmeans_tries {
         return clusters;
     }
 
-    // Moves the centres until they hardly move.
+    // Moves the centers until they hardly move.
     // @return rounds
     std::size_t run(std::size_t clusters, std::size_t most_rounds, double enough) {
         count_ = clusters;
@@ -119,7 +119,7 @@ class kmeans_tries {
         return inertia;
     }
 
-    // Sizes and centres of groups, in the user's numbers.
+    // Sizes and centers of groups, in the user's numbers.
     void describe(std::span<std::uint32_t const> label, std::size_t groups, std::vector<std::uint32_t>& size,
                   std::vector<double>& centers) {
         sum_up(label, groups);
@@ -201,7 +201,7 @@ class kmeans_tries {
         return last;
     }
 
-    // The distances of all rows to all centres.
+    // The distances of all rows to all centers.
     void begin() {
         std::size_t const n = rows();
         labels_.assign(n, 0);
@@ -211,7 +211,7 @@ class kmeans_tries {
             double* const to = &at_least_[i * count_];
             if (pairs_.empty())
                 squared_distances(rows_.row(i), centers_, count_, to);
-            else // centres begin as rows, whose distances are known
+            else // centers begin as rows, whose distances are known
                 for (std::size_t k = 0; k < count_; ++k) to[k] = pairs_[seeds_[k] * n + i];
             auto const own = static_cast<std::size_t>(std::min_element(to, to + count_) - to);
             labels_[i] = static_cast<std::uint32_t>(own);
@@ -277,11 +277,11 @@ class kmeans_tries {
                     farthest = i;
                 }
             }
-            if (most > 0) change_group(farthest, static_cast<std::uint32_t>(k)); // else all rows are centres
+            if (most > 0) change_group(farthest, static_cast<std::uint32_t>(k)); // else all rows are centers
         }
     }
-    // By the triangle inequality a centre that was far away and has moved little is still no nearer: at most
-    // so far is a row from its own centre, at least so far from each. What that settles is not reckoned
+    // By the triangle inequality a center that was far away and has moved little is still no nearer: at most
+    // so far is a row from its own center, at least so far from each. What that settles is not reckoned
     // again.
     bool reassign() {
         gap_.assign(count_ * count_, 0.0);
@@ -313,7 +313,7 @@ class kmeans_tries {
         }
         return changed;
     }
-    // Of its own and the open centres; of equals the first.
+    // Of its own and the open centers; of equals the first.
     [[nodiscard]] STRAGGLE_NEVER_INLINE std::uint32_t nearest_by_rows(std::size_t i, double* at_least) {
         std::uint32_t nearest = labels_[i];
         double least = at_least[nearest] = distance(i, nearest);
@@ -364,8 +364,8 @@ class kmeans_tries {
     std::vector<std::size_t> one_of_; // a row of each group
     std::vector<double> to_centers_, moved_;
     std::vector<double> to_own_;            // at most; by row
-    std::vector<double> at_least_;          // to each centre; by row and centre
-    std::vector<double> gap_, nearest_gap_; // half of what is between centres
+    std::vector<double> at_least_;          // to each center; by row and center
+    std::vector<double> gap_, nearest_gap_; // half of what is between centers
     double total_ = 0;
     std::size_t count_ = 0;
 };

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `learn/kmeans.hpp`: which centre is the nearest to a row, told by distances in single
+/// Private part of `learn/kmeans.hpp`: which center is the nearest to a row, told by distances in single
 /// precision where these are certain to tell it.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Distances in single precision, twice as many at a time, and by how much they may be off: so most centres
+// Distances in single precision, twice as many at a time, and by how much they may be off: so most centers
 // can be left out for certain, and the rest is reckoned as it is told. Rows are scaled to at most 2, exactly,
 // so that no square is lost that matters.
 class rough_rows {
@@ -72,7 +72,7 @@ class rough_rows {
     double scale_ = 1, unscale_ = 1, by_sum_ = 0;
 };
 
-// The centres that may be nearer to a row than its own.
+// The centers that may be nearer to a row than its own.
 class open_centers {
   public:
     void make_room(std::size_t rows, std::size_t columns) { rows_.resize(rows, columns); }
@@ -83,7 +83,7 @@ class open_centers {
         centers_.set_scale(largest);
         for (std::size_t i = 0; i < rows.rows(); ++i) rows_.write(i, rows.row(i));
     }
-    // Says that there are so many centres, and not where they were.
+    // Says that there are so many centers, and not where they were.
     void centers_move(std::size_t centers) {
         are_read_ = false;
         open_.resize(centers + 1);
@@ -92,7 +92,7 @@ class open_centers {
 
     // Lists the open ones. There is no branch on what bounds say: it would be taken by surprise as often as
     // not.
-    // @param at_least, gap distances below which no centre is to the row, and half of those to its own
+    // @param at_least, gap distances below which no center is to the row, and half of those to its own
     // @param most above which its own is not
     // @param slack factor for the rounding of these bounds
     // @return how many there are
@@ -153,7 +153,7 @@ class open_centers {
     }
 
     rough_rows rows_, centers_;
-    bool are_read_ = false;           // the centres, since they moved
+    bool are_read_ = false;           // the centers, since they moved
     std::vector<std::uint32_t> open_; // and room for one more
     std::vector<float> squares_;      // of the distances to these
     std::size_t count_ = 0;

@@ -76,7 +76,7 @@ class sorted_columns {
     [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
   private:
-    // Numbers that compare like the floats do, but for the two zeros, which are neighbours.
+    // Numbers that compare like the floats do, but for the two zeros, which are neighbors.
     static constexpr std::uint32_t ordered(float x) noexcept {
         auto const bits = std::bit_cast<std::uint32_t>(x);
         return bits ^ ((bits >> 31) != 0 ? 0xffffffffu : 0x80000000u);

@@ -247,7 +247,7 @@ class tree_grower {
                 if (seen.first * seen.first * b + rest.first * rest.first * a >= bar * (a * b)) {
                     float const gain = gain_of(seen, rest);
                     if (gain > best.gain && magnitude_bits(gain) < magnitude_of_infinity<float>) {
-                        // Going up between two neighbouring floats this leaves the lower one on the right,
+                        // Going up between two neighboring floats this leaves the lower one on the right,
                         // where its slopes were not counted. So does XGBoost.
                         float const middle = (value + last) * 0.5F;
                         best = {gain, middle == value ? last : middle, column, Down};

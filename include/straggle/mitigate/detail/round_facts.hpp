@@ -21,7 +21,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A part that can be told what another one of its type has learnt, by an index of this one for each node of
+// A part that can be told what another one of its type has learned, by an index of this one for each node of
 // the other, and one that can be stored.
 template <class Part>
 concept merging_part =

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/sibling_times.hpp`: does time grow with input, and how fast? Learnt inside jobs,
+/// Private part of `predict/sibling_times.hpp`: does time grow with input, and how fast? Learned inside jobs,
 /// on logarithmic scales.
 #pragma once
 

@@ -25,12 +25,12 @@ inline constexpr double no_input = -(std::numeric_limits<double>::max)();
 
 // The times of the tasks of a job, those of stopped ones apart, on a scale around its first ones.
 struct job_times {
-    static constexpr std::size_t early = 9; // kept as they are until the scale can be centred
+    static constexpr std::size_t early = 9; // kept as they are until the scale can be centered
 
     log_counts ended{}, stopped{};
     std::array<double, early> first{};
     std::array<bool, early> first_ended{};
-    double origin = 0;       // logarithm at the centre of the bins
+    double origin = 0;       // logarithm at the center of the bins
     double input = no_input; // logarithm of the first input: sizes are relative to it
     input_sums inputs{};
     std::uint64_t seen = 0;
@@ -186,7 +186,7 @@ struct ended_mass {
         }
         return true;
     }
-    // Adds it to others, its median at the centre.
+    // Adds it to others, its median at the center.
     void add_to(log_counts& counts, double most) const noexcept {
         constexpr long last = static_cast<long>(log_bins::count) - 1;
         long const shift = static_cast<long>(log_bins::centre) - static_cast<long>(std::floor(median));

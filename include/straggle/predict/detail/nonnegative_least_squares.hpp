@@ -16,7 +16,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Minimises x'Ax - 2b'x over x >= 0, where A is S'S and b is S'R, by the active set method of Lawson and
+// Minimizes x'Ax - 2b'x over x >= 0, where A is S'S and b is S'R, by the active set method of Lawson and
 // Hanson (Solving Least Squares Problems, 1974, chapter 23) in the form for normal equations (Bro and de
 // Jong, 1997).
 //

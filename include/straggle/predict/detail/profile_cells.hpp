@@ -28,7 +28,7 @@ using profile_cell = std::int16_t;
 inline constexpr profile_cell last_cell = 0x7fff;
 
 // The cells of a factor: a larger value is in no smaller cell. What is outside is in those at the ends. Of
-// two values d + 1 cells apart the difference is more than d times (1 - 2^-30) that of neighbouring ones.
+// two values d + 1 cells apart the difference is more than d times (1 - 2^-30) that of neighboring ones.
 struct factor_grid {
     double begin = 0, end = 0;
     double cells_per_unit = 0; // with 0, all values are in the same
@@ -75,7 +75,7 @@ STRAGGLE_ALWAYS_INLINE cell_lanes with_where(cell_lanes v, cell_lanes a, cell_la
 STRAGGLE_ALWAYS_INLINE sum_lanes all_sums(std::int32_t x) noexcept {
     return sum_lanes{x, x, x, x};
 }
-// Neighbours squared and added.
+// Neighbors squared and added.
 STRAGGLE_ALWAYS_INLINE sum_lanes add_squared(sum_lanes sum, cell_lanes v) noexcept {
     return sum + __builtin_ia32_pmaddwd128(v, v);
 }
@@ -235,7 +235,7 @@ struct cell_term {
     cell_pairs scale;        // steps per cell, times 65536
     cell_pairs most;         // steps
     cell_pairs other;        // steps where the codes are not the same
-    double cell_distance[2]; // of neighbouring cells, weighted
+    double cell_distance[2]; // of neighboring cells, weighted
     double root_weight[2];   // where the form needs it
     term_form form[2];
     std::uint32_t pair;

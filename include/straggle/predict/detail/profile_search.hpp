@@ -269,7 +269,7 @@ class profile_search {
         double squares[leaf_size] = {};
         double const least = add_squares(leaves_.leaf(l), terms_, squares);
         if (!(least <= limit_)) return;
-        // Of one neighbour only the least counts, and what may be its equal.
+        // Of one neighbor only the least counts, and what may be its equal.
         double const limit = k_ == 1 && all_alive ? (std::min)(limit_, slack_.above_square(least)) : limit_;
         eight all(squares);
         candidates &= which_squares(all, limit);

@@ -13,13 +13,13 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Bins of a logarithmic scale, from 1/7 of the centre to 55 times it.
+// Bins of a logarithmic scale, from 1/7 of the center to 55 times it.
 struct log_bins {
     static constexpr std::size_t count = 384;
     static constexpr double centre = 128;
     static constexpr double per_unit = 64; // bins per factor e
 
-    // The place of a logarithm relative to the centre; beyond the ends, the ends.
+    // The place of a logarithm relative to the center; beyond the ends, the ends.
     [[nodiscard]] static double place(double log) noexcept {
         double const x = centre + log * per_unit;
         constexpr double most = static_cast<double>(count) - 0.5;

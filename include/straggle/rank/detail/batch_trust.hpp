@@ -10,7 +10,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Neighbours among the tasks of a job are often alike: where they are given to one node at once, a node with
+// Neighbors among the tasks of a job are often alike: where they are given to one node at once, a node with
 // four hard tasks looks like a node that hangs. Whether that happens is learned from how verdicts by tasks of
 // one batch end: after a node that turned out to be well, tasks that began together count as one, for as long
 // as that is remembered.

@@ -174,7 +174,7 @@ class dense_attempts {
         return go_on;
     }
 
-    // Whether neighbouring records belong to jobs whose rows are far apart: a few places tell.
+    // Whether neighboring records belong to jobs whose rows are far apart: a few places tell.
     template <class Range>
     static bool is_scattered(Range& attempts, Fields const& fields) {
         using difference = std::ranges::range_difference_t<Range>;

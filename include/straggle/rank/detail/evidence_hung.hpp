@@ -55,7 +55,7 @@ inline void evidence_store::watch_hung(double now) {
             } else if (!batches_.holds()) {
                 continue;
             }
-            // Where neighbours are alike, a batch is as one task, which may be larger than any before.
+            // Where neighbors are alike, a batch is as one task, which may be larger than any before.
             bool const alone = n.company < 2 || !batches_.holds();
             double const exposed = builder_.exposure(r.age, log_ratio, r.node, slow, alone);
             n.exposed += exposed - builder_.exposure(builder_.usual_age(r.age - (now - before), r.input),

@@ -24,7 +24,7 @@ inline constexpr double tiny_dof = 0x1p-60;    // below, 1/2 - Q = nu/2 asinh(t/
 
 /// P(Z > z) = q to about 1e-4 of z, 0 < q <= 1/2.
 [[nodiscard]] inline double normal_start(double q, double d) noexcept {
-    if (q > 0.02425) { // Acklam's rational approximation of the centre
+    if (q > 0.02425) { // Acklam's rational approximation of the center
         double const r = d * d;
         static constexpr double a[] = {2.506628277459239e+00, -3.066479806614716e+01,
                                        1.383577518672690e+02, -2.759285104469687e+02,

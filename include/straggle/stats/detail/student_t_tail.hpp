@@ -263,7 +263,7 @@ inline constexpr double odd_inverse[] = {1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9, 
                                          1.0 / 39, 1.0 / 41, 1.0 / 43, 1.0 / 45, 1.0 / 47, 1.0 / 49};
 inline constexpr int odd_inverses = 24;
 
-/// The series of the centre form, less its leading 1.
+/// The series of the center form, less its leading 1.
 [[nodiscard]] inline double centre_series(point const& at) noexcept {
     double const step = 2 * at.y, whole = at.y * (at.nu + 1);
     // The first two terms are added last, so that only their rounding counts.
@@ -299,7 +299,7 @@ inline constexpr int odd_inverses = 24;
     return sum + y_low * ((1 + sum) * whole - sum) / (2 * at.x * at.t_square);
 }
 
-/// 1/2 - P(T > t) by the centre form, as a sum.
+/// 1/2 - P(T > t) by the center form, as a sum.
 [[nodiscard]] inline sum_pair centre_probability(point const& at, sum_pair c, double series) noexcept {
     power const l = centre_power(at);
     sum_pair const ct = product(c.high, at.t);
