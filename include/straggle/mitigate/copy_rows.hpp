@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What goes into a `speculator` and what comes out: plain rows of numbers.
+/// Input and output rows of a `speculator`: plain numbers.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,9 +19,9 @@
 
 namespace straggle::inline STRAGGLE_ABI::mitigate {
 
-/// An attempt that runs now. Originals and copies have a row each, with the same job and task.
+/// A running attempt. Originals and copies have a row each, with the same job and task.
 struct running_row {
-    std::uint32_t row = 0;  ///< the caller's, handed back
+    std::uint32_t row = 0;  ///< set by the caller, returned unchanged
     std::uint64_t job = 0;  ///< siblings are tasks of one job
     std::uint64_t task = 0; ///< within the job; `no_task`: a task of its own, whose copies are not known
     std::uint32_t kind = detail::no_index;                      ///< jobs of the same work
@@ -35,28 +35,29 @@ struct running_row {
     bool may_copy = true;       ///< false: a task with side effects, a task of a gang
 };
 
-/// A node. All nodes are told, those that are full or out of service too.
+/// A node. Pass all nodes, including those that are full or out of service.
 struct place_row {
-    std::uint32_t row = 0;                  ///< the caller's, handed back
+    std::uint32_t row = 0;                  ///< set by the caller, returned unchanged
     std::uint32_t node = 0;                 ///< a small number
-    std::uint32_t slots = 1;                ///< all of them
-    std::uint32_t free = 0;                 ///< slots that idle
-    node_state state = node_state::healthy; ///< read, not decided here
-    slowdown slow{}; ///< of all its tasks, whatever the cause; believed as far as the interval proves it
-    std::uint32_t probe_slots = 0; ///< on probation: so many attempts it may run
-    bool hung = false;             ///< what runs there does not advance
-    record::slow_guess slow_now{}; ///< what it may be like just now, `slowdown_evidence::slow_now`
-    bool fails = false;            ///< what ended there last has failed, `node_stage::only_fails`
+    std::uint32_t slots = 1;                ///< total number of slots
+    std::uint32_t free = 0;                 ///< idle slots
+    node_state state = node_state::healthy; ///< an input: the speculator does not change it
+    slowdown slow{}; ///< over all its tasks, whatever the cause; used only as far as the interval supports it
+    std::uint32_t probe_slots = 0; ///< on probation: how many attempts may run there at a time
+    bool hung = false;             ///< attempts on it make no progress
+    record::slow_guess slow_now{}; ///< chance that it is slow right now, `slowdown_evidence::slow_now`
+    bool fails = false;            ///< its latest attempts failed, `node_stage::only_fails`
 };
 
-/// A task that waits for a place.
+/// A task that waits for a slot.
 struct new_task {
     std::uint64_t job = 0;                                   ///< as in `running_row`
     std::uint64_t task = no_task;                            ///< as in `running_row`
     std::uint32_t kind = detail::no_index;                   ///< as in `running_row`
     double input = std::numeric_limits<double>::quiet_NaN(); ///< as in `running_row`
-    bool only_here = false;    ///< no node can run it but those that are told, the full ones among them
-    bool queue_is_now = false; ///< the load is of now; else it is of the last plan, and what came is guessed
+    bool only_here = false;    ///< only the nodes that are passed can run it; full ones are passed as well
+    bool queue_is_now = false; ///< true: `waiting` is current; false: it dates from the last plan, and later
+                               ///< arrivals are estimated
 };
 
 /// An attempt that ended.
@@ -76,19 +77,19 @@ struct time_range {
     friend constexpr bool operator==(time_range const&, time_range const&) = default;
 };
 
-/// A task that takes longer than the spread of its job explains: its predicted time stands against the
-/// threshold and the usual time of its job. `row` is the caller's.
+/// A task that takes longer than the spread within its job explains. `why` compares its predicted time with
+/// the threshold and the usual time of its job. `row` is the caller's.
 using late_task = suspect<std::uint32_t, time_range>;
 
 /// A copy to launch.
 struct copy_row {
     std::uint32_t task_row = 0, node_row = 0; ///< the caller's
-    time_range left{};                        ///< what the task still takes where it runs
-    time_range there{};                       ///< what the copy takes
-    double win_probability = 0;               ///< that the copy ends first
-    double gain = 0;                          ///< time that the job can be expected to end earlier
-    double cost = 0;    ///< net slot time at its price; below 0 where slot time is saved
-    comparison why{};   ///< the predicted time of the task against the threshold and the usual of its job
+    time_range left{};                        ///< time the task still needs where it runs
+    time_range there{};                       ///< time the copy needs
+    double win_probability = 0;               ///< probability that the copy ends first
+    double gain = 0;                          ///< expected time by which the job ends earlier
+    double cost = 0;    ///< net slot time at its price; negative where the copy saves slot time
+    comparison why{};   ///< predicted time of the task against the threshold and the usual time of its job
     bool probe = false; ///< to try a node on probation, not to help the task
 };
 
@@ -97,16 +98,16 @@ struct kill_row {
     std::uint32_t task_row = 0; ///< the caller's
 };
 
-/// What a round was like.
+/// Summary of a round.
 struct copy_notes {
-    bool storm = false;            ///< too many tasks look late: nothing is copied, the baseline is suspected
-    std::uint32_t tasks = 0;       ///< that run
-    std::uint32_t late = 0;        ///< of those
-    std::uint32_t no_estimate = 0; ///< too little is known of their job and kind
+    bool storm = false;      ///< too many tasks look late: the baseline is suspect, so nothing is copied
+    std::uint32_t tasks = 0; ///< running tasks
+    std::uint32_t late = 0;  ///< late tasks among them
+    std::uint32_t no_estimate = 0; ///< tasks whose job and kind have too little history
     std::uint32_t priced = 0;      ///< late tasks for which a copy was considered
-    std::uint32_t not_worth = 0;   ///< of those, gain was below cost or the copy would rather lose
-    std::uint32_t over_limit = 0;  ///< of those, too many copies run already
-    std::uint32_t no_place = 0;    ///< of those, no node was free or could run it
+    std::uint32_t not_worth = 0;   ///< of those: the gain was below the cost, or the copy would probably lose
+    std::uint32_t over_limit = 0;  ///< of those: the limit on running copies was reached
+    std::uint32_t no_place = 0;    ///< of those: no free node could run it
     friend constexpr bool operator==(copy_notes const&, copy_notes const&) = default;
 };
 

@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Does it help? Where asked for, a random share of jobs is left alone; what became of them, set against the
-/// others, is the effect of each kind of action on the cluster where it runs. A kind that provably does not
-/// help is stopped.
+/// Does it help? If enabled, a random share of the jobs is left alone. Comparing them with the other jobs
+/// gives the effect of each kind of action on this cluster. A kind of action that provably does not help is
+/// stopped.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -27,30 +27,30 @@ namespace straggle::inline STRAGGLE_ABI::mitigate {
 enum class action_kind : std::uint8_t {
     exclusion, ///< a node gets no new tasks
     copy,      ///< a running task gets a second attempt elsewhere
-    cooldown,  ///< a node with several stragglers gets no new tasks for as long as tasks take; for a
-               ///< `blacklist::cooldown` with an `effect_meter` beside it: a mitigator takes none
+    cooldown,  ///< a node with several stragglers gets no new tasks for about the length of a task; for a
+               ///< `blacklist::cooldown` with its own `effect_meter`: a mitigator never does this
     placement, ///< a new task goes where it ends first
 };
-/// How many kinds there are.
+/// Number of kinds.
 inline constexpr std::size_t action_kind_count = 4;
 
-/// The name of a kind as it stands in the source, for logs and JSON.
+/// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(action_kind kind) noexcept {
     constexpr std::array<std::string_view, action_kind_count> names{"exclusion", "copy", "cooldown",
                                                                     "placement"};
     return names[static_cast<std::size_t>(kind)];
 }
 
-/// How many times as long things take with a kind of action as without: below 1 it helps.
+/// Ratio of the time with a kind of action to the time without: below 1 it helps.
 struct effect {
     double value = 1;                                      ///< best estimate
     double low = 0;                                        ///< lower end of the interval
     double high = std::numeric_limits<double>::infinity(); ///< upper end
-    std::uint64_t treated = 0;                             ///< things that were acted on
-    std::uint64_t alone = 0;                               ///< like things that were left alone
+    std::uint64_t treated = 0;                             ///< observations with the action
+    std::uint64_t alone = 0;                               ///< comparable observations without it
     bool is_stopped = false;                               ///< the interval excluded any benefit
 
-    /// There is an interval: the comparisons sufficed for one.
+    /// The data sufficed for an interval.
     [[nodiscard]] constexpr bool is_known() const noexcept {
         return high < std::numeric_limits<double>::infinity();
     }
@@ -59,27 +59,26 @@ struct effect {
 
 /// How effects are measured.
 struct effect_options {
-    double left_alone = 0;      ///< share of the jobs that nothing is done for; 0 measures nothing
-    std::uint64_t key = 0;      ///< which jobs these are: the same key, the same jobs; draw it if you like
-    double level = 0.95;        ///< of the interval, which holds at all times at once
-    std::uint64_t least = 20;   ///< things on the smaller side before anything is said
-    std::uint64_t most = 20000; ///< things remembered of a kind: beyond, older ones count half
+    double left_alone = 0;      ///< share of the jobs left alone; 0 measures nothing
+    std::uint64_t key = 0;      ///< selects these jobs: the same key selects the same jobs; may be random
+    double level = 0.95;        ///< confidence level; the interval holds at all times simultaneously
+    std::uint64_t least = 20;   ///< observations required on the smaller side
+    std::uint64_t most = 20000; ///< observations remembered per kind: beyond, older ones count half
 };
 
-/// Compares what was acted on with what was left alone, in strata of like things.
-///
-/// Outcomes are logarithms of times. Within a stratum the means of the two sides are compared; strata are
-/// weighed by what they tell, n m / (n + m). The interval is a confidence sequence (a normal mixture, H.
+/// Compares observations with and without an action, in strata of comparable ones.
+/// Outcomes are logarithms of times. The means of the two sides are compared within each stratum; strata are
+/// weighted by their information, n m / (n + m). The interval is a confidence sequence (a normal mixture, H.
 /// Robbins, Statistical methods related to the law of the iterated logarithm, 1970,
+/// doi:10.1214/aoms/1177696786): it stays valid however often it is read.
 /// doi:10.1214/aoms/1177696786): it may be looked at as often as one likes.
 ///
-/// Known weakness: what an action does to all jobs at once, such as a queue that grows because slots are
-/// gone, is the same for those that are left alone and does not show.
+/// Known weakness: an effect on all jobs at once, such as a queue that grows because slots are gone, hits the
+/// jobs left alone as well and does not show.
 /// @par Cost
 /// `observe` O(1), `effect_of` O(strata); 24 KB, allocates nothing
 /// @par Guarantees
-/// sums are whole numbers on a fixed grid: order and merging change no bit. noexcept but for
-/// contracts
+/// sums are integers on a fixed grid: order and merging do not change a bit. noexcept except for contracts
 class effect_meter {
   public:
     /// @pre `left_alone` in [0, 1), `level` in (0, 1), `most` from 1 to 2^27
@@ -89,19 +88,19 @@ class effect_meter {
         STRAGGLE_EXPECTS(options.most > 0 && options.most <= most_ever / 2);
     }
 
-    /// Whether a job is one of those that nothing is done for.
+    /// Whether a job is left alone.
     /// @param job_hash any hash of its name
     [[nodiscard]] bool is_left_alone(std::uint64_t job_hash) const noexcept {
-        // A hash of the standard library may be the number itself.
+        // Mix it: a standard library's hash may be the number itself.
         std::uint64_t const h = detail::mixed(job_hash, options_.key + 1);
         return static_cast<double>(h >> 11) * 0x1p-53 < options_.left_alone;
     }
 
-    /// Takes in how long one thing took.
-    /// @param stratum what it is like; any number, folded into 32 strata for each kind
-    /// @param acted_on false for one that was left alone though it would have been acted on
-    /// @param time in any unit, the same within a stratum, or relative to what was expected; what is not
-    /// above 0 and finite is passed over
+    /// Adds the time of one observation.
+    /// @param stratum groups comparable observations; any number, folded into 32 strata per kind
+    /// @param acted_on false if it was left alone but would have been acted on
+    /// @param time in any unit, the same within a stratum, or relative to the prediction; ignored unless
+    /// positive and finite
     void observe(action_kind kind, std::uint64_t stratum, bool acted_on, double time) noexcept {
         if (!(time > 0) || !detail::is_finite(time)) return;
         tally& t = tallies_[static_cast<std::size_t>(kind)];
@@ -116,7 +115,7 @@ class effect_meter {
         if (++t.seen > options_.most) fade(t);
     }
 
-    /// The effect of a kind, as far as it is known.
+    /// The effect of a kind, from the observations so far.
     [[nodiscard]] effect effect_of(action_kind kind) const noexcept {
         tally const& t = tallies_[static_cast<std::size_t>(kind)];
         effect e{.is_stopped = t.is_stopped};
@@ -137,7 +136,7 @@ class effect_meter {
             return e;
         difference /= weight * grid;
         double const deviation = std::sqrt(within / freedom) / grid;
-        // The mixture's width is least where about 30 things weigh in.
+        // Makes the mixture narrowest at about 30 observations.
         constexpr double tuned = 10;
         double const alpha = 1 - options_.level;
         double const half = deviation * std::sqrt((weight + tuned) / (weight * weight) *
@@ -148,8 +147,8 @@ class effect_meter {
         return e;
     }
 
-    /// Stops a kind whose interval lies wholly above 1, where things take longer with it than without.
-    /// @return true when it is stopped by this call
+    /// Stops a kind whose interval lies wholly above 1: things take longer with it than without.
+    /// @return true if this call stopped it
     bool judge(action_kind kind) noexcept {
         tally& t = tallies_[static_cast<std::size_t>(kind)];
         if (t.is_stopped || !(effect_of(kind).low > 1)) return false;
@@ -159,10 +158,10 @@ class effect_meter {
     [[nodiscard]] bool is_stopped(action_kind kind) const noexcept {
         return tallies_[static_cast<std::size_t>(kind)].is_stopped;
     }
-    /// Lets a kind try again and forgets what was known of it.
+    /// Lets a stopped kind try again and forgets its observations.
     void resume(action_kind kind) noexcept { tallies_[static_cast<std::size_t>(kind)] = {}; }
 
-    /// Takes in what another one has seen; a kind stopped there is judged anew here.
+    /// Adds the observations of another meter; a kind stopped there is judged anew here.
     void merge(effect_meter const& other) noexcept {
         for (std::size_t k = 0; k < action_kind_count; ++k) {
             tally& t = tallies_[k];
@@ -174,7 +173,7 @@ class effect_meter {
         }
     }
 
-    /// Appends it to a payload.
+    /// Appends the state to a payload.
     void write(byte_writer& out) const {
         for (tally const& t : tallies_) {
             out.flag(t.is_stopped);
@@ -188,7 +187,7 @@ class effect_meter {
                 }
         }
     }
-    /// Reads what `write` wrote; fails the reader where it makes no sense.
+    /// Reads what `write` wrote; fails the reader on invalid values.
     void read(byte_reader& in) {
         for (tally& t : tallies_) {
             t.is_stopped = in.flag();
@@ -212,9 +211,10 @@ class effect_meter {
 
   private:
     static constexpr std::size_t strata_count = 32;
-    static constexpr double grid = 4096;       // steps of a logarithm
+    static constexpr double grid = 4096;       // steps per unit of a logarithm
     static constexpr double limit = 40 * 4096; // times from 10^-17 to 10^17 in any unit
-    static constexpr std::uint64_t most_ever = std::uint64_t{1} << 28; // of a kind: no sum overflows
+    static constexpr std::uint64_t most_ever = std::uint64_t{1}
+                                               << 28; // limit per kind, so that no sum overflows
 
     struct sums {
         std::uint64_t count = 0;
@@ -242,7 +242,7 @@ class effect_meter {
         t.seen = 0;
         for (auto& stratum : t.strata)
             for (sums& s : stratum) {
-                // A half of each sum, of the mean times the count that is left for what does not divide.
+                // Halve each sum exactly; the mean fills in for what does not divide.
                 s = {.count = s.count / 2, .sum = s.sum / 2, .squares = s.squares / 2};
                 if (s.count == 0) s = {};
                 t.seen += s.count;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which scheduler decides: of several that watch one cluster only one may take nodes out of service. Two
-/// that each exclude a fifth take out two fifths, and neither sees why the cluster is full.
+/// Which scheduler decides: of several that watch one cluster, only one may take nodes out of service. If two
+/// each exclude a fifth, two fifths are gone, and neither sees why the cluster is full.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -14,24 +14,24 @@
 
 namespace straggle::inline STRAGGLE_ABI::mitigate {
 
-/// The right to decide for a cluster until a point of time. A plain value, which the deciders share by
-/// whatever they have: a row with compare-and-swap, a key in a store, a file under a lock.
+/// The right to decide for a cluster until a point in time. A plain value that the deciders share by any
+/// means: a row with compare-and-swap, a key in a store, a file under a lock.
 ///
-/// Take it before each decision, store it where the others read it, and show it to the mitigator (`hold`).
-/// The library knows no clock: all deciders have to read the same one, or clocks that differ by less than the
+/// Take it before each decision, store it where the others read it, and pass it to the mitigator (`hold`).
+/// The library reads no clock: all deciders must read the same clock, or clocks that differ by less than the
 /// length of the lease.
 /// @par Example
 /// `shared.take(my_id, now, 30); m.hold(shared); auto const& plan = m.decide(now, running, nodes, load);`
 struct lease {
-    std::uint64_t holder = 0; ///< which decider decides; 0: none
-    std::uint64_t term = 0;   ///< goes up by one with each new holder: what came with an older one is void
+    std::uint64_t holder = 0; ///< the decider that holds it; 0: none
+    std::uint64_t term = 0;   ///< grows by one with each new holder: anything from an older term is void
     double until = 0;         ///< when it ends, in the unit of the caller's clock
 
-    /// Takes the lease or makes it longer.
+    /// Takes or extends the lease.
     /// @param who not 0
-    /// @param now of the clock that all share
+    /// @param now on the shared clock
     /// @param length how long it lasts, above 0
-    /// @return false, with nothing changed, where another one holds it, or where a number makes no sense
+    /// @return false, with nothing changed, if another decider holds it or an argument is invalid
     constexpr bool take(std::uint64_t who, double now, double length) noexcept {
         if (who == 0 || !detail::is_finite(now) || !(length > 0) || !detail::is_finite(now + length))
             return false;
@@ -41,23 +41,23 @@ struct lease {
         until = now + length;
         return true;
     }
-    /// Gives it back early, so that the next one need not wait; does nothing unless `who` holds it.
+    /// Releases it early, so that the next decider need not wait; does nothing unless `who` holds it.
     constexpr void release(std::uint64_t who) noexcept {
         if (holder == who) holder = 0;
     }
-    /// Somebody else holds it at `now`.
+    /// Whether another decider holds it at `now`.
     [[nodiscard]] constexpr bool held_by_another(std::uint64_t who, double now) const noexcept {
         return holder != 0 && holder != who && now < until;
     }
     friend constexpr bool operator==(lease const&, lease const&) = default;
 
-    /// Appends it to a payload.
+    /// Appends the state to a payload.
     void write(byte_writer& out) const {
         out.u64(holder);
         out.u64(term);
         out.real(until);
     }
-    /// Reads what `write` wrote; fails the reader where it makes no sense.
+    /// Reads what `write` wrote; fails the reader on invalid values.
     constexpr void read(byte_reader& in) {
         holder = in.u64();
         term = in.u64();

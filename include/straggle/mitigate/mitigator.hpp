@@ -2,12 +2,12 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// All of it in one object: which nodes to avoid, which tasks to run twice and where, where a new task runs
-/// best. A scheduler tells it what ended, what runs and what nodes there are; it gets a plan of plain
+/// The whole library in one object: which nodes to avoid, which tasks to run twice and where, and where a new
+/// task runs best. A scheduler reports ended attempts, running attempts and nodes; it gets a plan of plain
 /// structs.
 ///
-/// Where asked for, a share of the jobs is left alone, and a kind of action that does not help is stopped. It
-/// does not act on what is not fit for it, such as after a jump of the clock or while no news comes in.
+/// If enabled, a share of the jobs is left alone, and a kind of action that does not help is stopped. It does
+/// not act on unfit input, for example after the clock jumped or while the feed is stale.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -38,7 +38,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::mitigate {
 
-/// For `rank_places`: the queue as it was at the last decision. What came since then is guessed.
+/// For `rank_places`: the queue at the last decision. Later arrivals are estimated.
 inline constexpr cluster_load last_load{.waiting = (std::numeric_limits<std::uint64_t>::max)()};
 
 } // namespace straggle::mitigate
@@ -68,7 +68,7 @@ template <class Nodes>
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Tells a scheduler what to do about stragglers.
+/// Advises a scheduler on stragglers.
 ///
 /// Source: ours; the parts name theirs.
 ///
@@ -77,16 +77,16 @@ namespace straggle::inline STRAGGLE_ABI {
 /// `mitigator m{attempt_fields{...}, running_fields{...}, node_fields{...}};`; with callables name the
 /// records: `auto m = mitigator_of<attempt, task, host>(fields...);`
 ///
-/// Call `observe` for every attempt that ends, in any order; `decide` at each heartbeat, with all that runs
-/// and all nodes; `rank_places` for a new task where you like.
+/// Call `observe` for every attempt that ends, in any order; `decide` at each heartbeat, with all running
+/// attempts and all nodes; `rank_places` for a new task at any time.
 ///
-/// `now` is the scheduler's own clock, the one that stamps starts. Ends that nodes stamp may be off by the
-/// slack: a tenth of the longest attempt of late, or a step between decisions if that is more. Within it the
-/// clock stands still and nothing is lost; beyond it the attempts of that node are counted as `other_clock`
-/// and not used, and a note of the plan says so.
+/// `now` is the scheduler's own clock, the same that stamps starts. Ends stamped by nodes may be off by the
+/// slack: a tenth of the longest recent attempt, or a step between decisions if that is more. Within the
+/// slack the clock stands still and nothing is lost; beyond it the attempts of that node are counted as
+/// `other_clock` and not used, and the plan has a note.
 ///
-/// What to do with a plan: see `node_state`; to a node on probation go as many attempts as its `probe_slots`.
-/// Launch the copies, best first, kill what is named. A plan is advice: what you do not do costs nothing.
+/// How to follow a plan: see `node_state`; a node on probation gets as many attempts as its `probe_slots`.
+/// Launch the copies, best first, and kill the named attempts. A plan is advice: ignoring it costs nothing.
 ///
 /// @tparam Attempt and `Running`, `Node`: the user's record types
 /// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what; left out, those of
@@ -96,11 +96,11 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @tparam CopyPart decides about tasks and copies: `mitigate::speculator`, or anything with its functions;
 /// `mitigate::stages` name a detector, profit, matching or limits of your own
 /// @par Cost
-/// `observe` O(1). `decide` O(n log n) for n nodes and running attempts. Memory is bounded by the
-/// options; the steady state allocates nothing
+/// `observe` O(1). `decide` O(n log n) for n nodes and running attempts. The options bound the memory; the
+/// steady state allocates nothing
 /// @par Guarantees
-/// deterministic. Only allocation and what the caller passes in can throw: then the last plan
-/// stands, and the call may be made again. One thread calls; any number of threads read `published()`
+/// deterministic. Only allocation and the caller's own functions can throw: then the last plan stands, and
+/// the call may be repeated. One thread calls; any number of threads read `published()`
 /// @snippet scheduler.cpp mitigator
 template <class Attempt, class Running, class Node,
           class AttemptFields = typename detail::traits_fields<Attempt>::type,
@@ -126,15 +126,15 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     using intake::tasks_;
 
   public:
-    /// Points of time: what running attempts start at.
+    /// Points in time: the type of running attempts' starts.
     using time_type = typename intake::time_type;
-    /// How nodes are named.
+    /// Type of node names.
     using node_id = typename node_reader::node_id;
-    /// How jobs are named.
+    /// Type of job names.
     using job_id = typename intake::job_id;
-    /// What jobs are named by in calls: `std::string_view` for text.
+    /// Type of job names as arguments: `std::string_view` for text.
     using job_key = typename intake::job_key;
-    /// What other threads see: a state for each node, for as long as it is held.
+    /// What other threads see: a state for each node, unchanged while held.
     using snapshot = typename published<mitigate::node_states<node_id>>::snapshot;
 
     /// A mitigator of records whose `task_traits` name the fields.
@@ -151,13 +151,13 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
                  std::constructible_from<CopyPart, decltype(options.copies)>
         : mitigator(std::move(attempts), std::move(running), std::move(nodes), options,
                     NodePart(options.nodes), CopyPart(options.copies)) {}
-    /// The same with parts of the caller's own.
+    /// The same with custom parts.
     mitigator(AttemptFields attempts, RunningFields running, NodeFields nodes, mitigator_options options,
               NodePart node_part, CopyPart copy_part)
         : intake(std::move(attempts), std::move(running), std::move(nodes), options, node_part, copy_part),
           blank_nodes_(std::move(node_part)),
           blank_copies_(std::move(copy_part)) {}
-    /// The same with stages of the caller's own.
+    /// The same with custom stages.
     template <class Nodes, class Tasks, class Copies>
         requires std::same_as<NodePart, detail::node_stage_type<Nodes>> &&
                  std::same_as<CopyPart, mitigate::speculator<Tasks, Copies>>
@@ -169,15 +169,15 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     mitigator(mitigator const&) = delete;
     mitigator& operator=(mitigator const&) = delete;
 
-    /// Takes in an attempt that has ended, whichever way.
-    /// @param now by the clock of the starts and ends
-    /// @return whether it is used; if not, `counts` tells why
+    /// Adds an attempt that ended, whatever its status.
+    /// @param now on the clock of the starts and ends
+    /// @return whether it is used; if not, `counts` has the reason
     bool observe(Attempt const& attempt, time_type const& now) {
         this->tell(now);
         ++counts_.attempts.seen;
         return this->take(attempt);
     }
-    /// The same for many, such as those that came with a heartbeat.
+    /// The same for several, such as all ends of a heartbeat.
     /// @return how many are used
     template <std::ranges::input_range Attempts>
         requires std::convertible_to<std::ranges::range_reference_t<Attempts>, Attempt const&>
@@ -187,8 +187,8 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         return used;
     }
 
-    /// Says that a job is over, so that its memory can be used again. Without it a job is over when nothing
-    /// was seen of it for long.
+    /// Reports that a job is over, so that its memory can be reused. Without this call, a job is over once it
+    /// has not been seen for long.
     template <base::identifier Job>
         requires std::convertible_to<Job const&, job_key>
     void finish(Job const& job) {
@@ -196,12 +196,12 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     }
 
     /// Decides, at each heartbeat or more often.
-    /// @param now not earlier than before; what happens if it is: see `plan_note`
-    /// @param running all attempts that run now, copies too, one record for each
-    /// @param nodes all nodes there are, full and excluded ones too
-    /// @param load how many tasks wait; the slots may be left out
+    /// @param now not earlier than before; if it is, see `plan_note`
+    /// @param running all running attempts, copies included, one record each
+    /// @param nodes all nodes, including full and excluded ones
+    /// @param load how many tasks wait; the slots may be omitted
     /// @param can_run `can_run(running, node)` with two of the caller's records: whether a copy may run
-    /// there; asked only for what is about to be planned, so it may take its time
+    /// there; called only for copies about to be planned, so it may be slow
     /// @return the plan, valid until the next call
     template <std::ranges::forward_range RunningRange, std::ranges::forward_range Nodes, class CanRun>
     mitigation_plan const& decide(time_type const& now, RunningRange&& running, Nodes&& nodes,
@@ -234,15 +234,14 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         return decide(now, running, nodes, load, detail::any_node{});
     }
 
-    /// Where a new task runs best: the nodes that have a free slot for it and are in service, best first;
-    /// none where it does better to wait. Between two decisions; pass the busy slots, and which nodes are
-    /// there, as they are now.
+    /// Where a new task runs best: the nodes in service with a free slot for it, best first; empty if it does
+    /// better to wait. Call between two decisions; pass the current busy slots and the nodes present now.
     /// @param job of the task; its kind is that of the job's other tasks
-    /// @param nodes the caller's, all or those that come into question; with a `can_run` all that may be able
-    /// to, full ones too: whether it does better to wait depends on them
-    /// @param load of now; `waiting` tasks come before this one. Left out, it is guessed from the last
-    /// decision, the slots that were taken since then, and how many tasks jobs have
-    /// @param input how much the task reads, where known
+    /// @param nodes the caller's, all or the candidates only; with a `can_run`, all that may be able to run
+    /// it, including full ones: whether to wait depends on them
+    /// @param load current; `waiting` tasks come before this one. If omitted, it is estimated from the last
+    /// decision, the slots taken since then, and the number of tasks per job
+    /// @param input how much the task reads, if known
     /// @param can_run `can_run(node)`: whether the task may run there
     /// @return valid until the next call
     template <base::identifier Job, std::ranges::forward_range Nodes, class CanRun = detail::any_node>
@@ -254,7 +253,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         if (auto const* const known = loop_.jobs().find(task.job)) task.kind = known->kind;
         return rank<CanRun>(task, nodes, load, can_run);
     }
-    /// The same for a record of the task, of which the job, the kind and the input are read.
+    /// The same for a record of the task; reads its job, kind and input.
     /// @param can_run `can_run(task, node)`, as for `decide`
     template <std::ranges::forward_range Nodes, class CanRun = detail::any_node>
         requires std::predicate<CanRun&, Running const&, Node const&>
@@ -265,25 +264,25 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
                             [&](Node const& node) -> bool { return can_run(task, node); });
     }
 
-    /// Whether a job is one of those that nothing is done for, to see what the others gain: `rank_places`
-    /// draws its nodes at random. Nodes that hang or fail are out for it as for the others. A job that lasts
-    /// longer than 20 times the longest attempt of late is left alone no longer.
+    /// Whether a job is left alone, to measure what the others gain: `rank_places` draws its nodes at random.
+    /// Nodes that hang or fail are avoided for it, too. A job that lasts longer than 20 times the longest
+    /// recent attempt is no longer left alone.
     template <base::identifier Job>
         requires std::convertible_to<Job const&, job_key>
     [[nodiscard]] bool is_left_alone(Job const& job) const {
         return loop_.is_left_alone(this->key_of_job(job));
     }
 
-    /// Tells which decider holds the lease, before each `decide` where `options.decider` is not 0: one that
-    /// does not hold it learns and decides nothing, and its exclusions end.
+    /// Passes the lease, before each `decide`, if `options.decider` is not 0. A decider that does not hold
+    /// the lease learns and decides nothing, and its exclusions end.
     void hold(mitigate::lease const& shared) noexcept { lease_ = shared; }
 
     /// The last plan.
     [[nodiscard]] mitigation_plan const& plan() const& noexcept { return plan_; }
     void plan() const&& = delete;
-    /// What the last plan says of nodes, for any thread: never waits, and never makes `decide` wait.
+    /// The node states of the last plan, for any thread: never waits, and never makes `decide` wait.
     [[nodiscard]] snapshot published() const noexcept { return latest_.read(); }
-    /// Where a node stands, by its name, for the thread that decides. O(1)
+    /// A node's state by its name, for the thread that decides. O(1)
     template <base::identifier Name>
         requires std::convertible_to<Name const&, typename interner<node_id>::key_type>
     [[nodiscard]] node_state state(Name const& node) const {
@@ -291,7 +290,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         mitigate::planned_node const* const shown = at == detail::no_index ? nullptr : loop_.shown(at);
         return shown == nullptr ? node_state::healthy : shown->state;
     }
-    /// What a kind of action does, as far as the jobs that are left alone can tell.
+    /// The effect of a kind of action, measured against the jobs left alone.
     [[nodiscard]] mitigate::effect effect_of(mitigate::action_kind kind) const noexcept {
         return loop_.effects().effect_of(kind);
     }
@@ -301,15 +300,16 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     void enable(bool is_enabled) noexcept { loop_.enable(is_enabled); }
     /// Actions charged within the period of `options.actions`.
     [[nodiscard]] std::uint64_t actions() const noexcept { return loop_.actions(); }
-    /// What became of all records there ever were.
+    /// What became of all records so far.
     [[nodiscard]] mitigate::mitigator_counts const& counts() const noexcept { return counts_; }
     /// The part that decides about nodes.
     [[nodiscard]] NodePart const& node_part() const noexcept { return loop_.nodes(); }
     /// The part that decides about copies.
     [[nodiscard]] CopyPart const& copy_part() const noexcept { return loop_.copies(); }
 
-    /// Takes in what another one has learned of the same cluster; its exclusions and its plan stay its own.
-    /// @pre the same options, and not this one
+    /// Merges what another mitigator has learned about the same cluster; this one keeps its own exclusions
+    /// and plan.
+    /// @pre the same options, and a different object
     void merge(mitigator const& other) {
         STRAGGLE_EXPECTS(&other != this);
         if (!line_.is_set()) line_ = other.line_;
@@ -317,7 +317,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         loop_.merge(other.loop_, fleet_.ids().take_in(other.fleet_.ids(), later), later);
     }
 
-    /// All that was learned and decided, as bytes that `restore` reads on any machine.
+    /// All state learned and decided, as bytes that `restore` reads on any machine.
     [[nodiscard]] std::vector<std::byte> serialize() const
         requires base::storable_identifier<node_id>
     {
@@ -328,9 +328,9 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         loop_.write(out);
         return std::move(out).seal(kind_of_frame, 2);
     }
-    /// Becomes what was serialized; nothing changes when that fails. What is old is not acted on at first.
-    /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
-    /// a newer library; `wrong_kind` for bytes of something else; `out_of_range` for more than the options
+    /// Restores serialized state; on failure nothing changes. State that is old is not acted on at first.
+    /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are incomplete or
+    /// from a newer library; `wrong_kind` for bytes of another type; `out_of_range` for more than the options
     /// allow
     [[nodiscard]] status restore(std::span<std::byte const> bytes)
         requires base::storable_identifier<node_id>
@@ -362,7 +362,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         return lease_.holder == options_.decider && line_.absolute(line_.at(now)) < lease_.until;
     }
 
-    // `Given`: what the caller passed; the nodes that a task is restricted to say how long it has to wait.
+    // `Given`: what the caller passed; for a restricted task, the wait depends on the nodes it may use.
     template <class Given, class Nodes, class CanRun>
     std::span<mitigate::planned_place const> rank(mitigate::new_task task, Nodes&& nodes,
                                                   cluster_load const& load, CanRun&& can_run) {
@@ -384,7 +384,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         return detail::span_of(ranked_);
     }
 
-    // A task goes to a node where it has failed only when no other one is free.
+    // A task returns to a node where it failed only if no other is free.
     void leave_out_failed(mitigate::new_task const& task) {
         auto const has_failed = [&](mitigate::place_row const& p) {
             return p.node != detail::no_index &&
@@ -396,7 +396,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
             places_.erase(std::remove_if(places_.begin(), places_.end(), has_failed), places_.end());
     }
 
-    NodePart blank_nodes_; // that have seen nothing
+    NodePart blank_nodes_; // without any observation
     CopyPart blank_copies_;
     mitigation_plan plan_, next_;
     cluster_load load_;
@@ -418,7 +418,7 @@ mitigator(AttemptFields, RunningFields, NodeFields, mitigator_options, mitigate:
                  detail::record_of<NodeFields>, AttemptFields, RunningFields, NodeFields,
                  detail::node_stage_type<Nodes>, mitigate::speculator<Tasks, Copies>>;
 
-/// A mitigator of records that are named: for fields that are callables.
+/// A mitigator with its record types named: for fields that are callables.
 /// @par Example
 /// `auto m = mitigator_of<attempt, task, host>(attempt_fields, running_fields, node_fields);`
 template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
@@ -428,7 +428,7 @@ template <class Attempt, class Running, class Node, class AttemptFields, class R
     return mitigator<Attempt, Running, Node, AttemptFields, RunningFields, NodeFields>(
         std::move(attempts), std::move(running), std::move(nodes), options);
 }
-/// The same with stages of the caller's own.
+/// The same with custom stages.
 template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
           class NodeFields, class Nodes, class Tasks, class Copies>
 [[nodiscard]] auto mitigator_of(AttemptFields attempts, RunningFields running, NodeFields nodes,

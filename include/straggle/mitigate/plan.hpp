@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a scheduler is told to do: plain structs, each with what was compared and a reason in words. Rows are
-/// those of the ranges that `mitigator::decide` was given.
+/// What a scheduler is advised to do: plain structs, each with what was compared and a reason in words. Rows
+/// index the ranges passed to `mitigator::decide`.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -22,18 +22,18 @@
 
 namespace straggle::inline STRAGGLE_ABI::mitigate {
 
-/// Where a node stands, and why.
+/// The state of a node, and why.
 struct planned_node {
-    std::size_t row = 0;                    ///< of the range of nodes
+    std::size_t row = 0;                    ///< in the range of nodes
     node_state state = node_state::healthy; ///< what to do with it: see `node_state`
     slowdown slow{};                        ///< how many times as long tasks take there as elsewhere
-    comparison why{};                       ///< what was compared for the state; empty where it is healthy
-    std::uint8_t causes = 0;                ///< what is held against it, as bits: `blacklist::cause`
-    std::uint32_t strikes = 0;              ///< how many times it has been excluded of late
+    comparison why{};                       ///< the comparison behind the state; empty if healthy
+    std::uint8_t causes = 0;                ///< reasons against it, as bits: `blacklist::cause`
+    std::uint32_t strikes = 0;              ///< recent exclusions
     std::uint32_t probe_slots = 0;          ///< attempts that may run there at a time; 0 if out of service
-    double lasted = 0;                      ///< for how long the state has held, in the unit of the times
-    double left = 0; ///< how much longer it holds at most, unless something new is seen
-    blacklist::spared spared_by = blacklist::spared::no; ///< why it is in service nevertheless
+    double lasted = 0;                      ///< how long the state has lasted, in the unit of the times
+    double left = 0;                        ///< how much longer it lasts at most, unless new evidence arrives
+    blacklist::spared spared_by = blacklist::spared::no; ///< why it stays in service despite evidence
 };
 
 /// A range of times: one time in ten is below `low`, one in ten above `high`.
@@ -45,52 +45,52 @@ struct planned_time {
 
 /// A second attempt that is worth launching.
 struct planned_copy {
-    std::size_t row = 0;        ///< of the range of running attempts: the original
-    std::size_t node_row = 0;   ///< of the range of nodes: where it goes
-    planned_time left{};        ///< what the original still takes
-    planned_time there{};       ///< what the copy takes
-    double win_probability = 0; ///< how likely the copy ends first
-    double gain = 0;            ///< time that the job wins on average
-    double cost = 0;            ///< what it costs, in the same unit
+    std::size_t row = 0;        ///< in the range of running attempts: the original
+    std::size_t node_row = 0;   ///< in the range of nodes: where it goes
+    planned_time left{};        ///< time the original still needs
+    planned_time there{};       ///< time the copy needs
+    double win_probability = 0; ///< probability that the copy ends first
+    double gain = 0;            ///< expected time the job saves
+    double cost = 0;            ///< its cost, in the same unit
     comparison why{};           ///< the task against its siblings
     bool is_probe = false;      ///< goes to a node on probation, to try the node
 };
 
 /// An attempt that may be killed.
 struct planned_kill {
-    std::size_t row = 0; ///< of the range of running attempts
+    std::size_t row = 0; ///< in the range of running attempts
 };
 
 /// A node where a new task can run.
 struct planned_place {
-    std::size_t row = 0; ///< of the range of nodes
-    double time = 0;     ///< how long the task is expected to take there; 0 where that is not known
+    std::size_t row = 0; ///< in the range of nodes
+    double time = 0;     ///< expected time of the task there; 0 if unknown
 };
 
-/// What else there is to say of a decision.
+/// Further remarks on a decision.
 enum class plan_note : std::uint8_t {
-    switched_off,         ///< the options say so: nothing is decided
-    not_the_decider,      ///< another decider holds the lease: nothing is decided
-    empty_fleet,          ///< there is no node, or none with a slot
-    clock_went_back,      ///< the clock jumped back: attempts from before it are not used
-    clock_jumped,         ///< the clock jumped ahead: attempts from before it are not used
-    node_clock_ahead,     ///< attempts ended later than it is: their node's clock is ahead, they are not used
-    stale_feed,           ///< nothing was told for long although tasks run: nothing new is decided
-    old_state,            ///< what was restored is old: nothing new is decided yet
-    names_disagree,       ///< nothing that runs was ever seen to end: check the names of jobs
-    action_limit,         ///< the cap of actions is reached
-    storm,                ///< too many tasks on too many nodes look late: it is not them
-    fail_open,            ///< too many nodes look slow: it is not them
-    progress_not_trusted, ///< progress does not say when tasks end
+    switched_off,     ///< the options say so: nothing is decided
+    not_the_decider,  ///< another decider holds the lease: nothing is decided
+    empty_fleet,      ///< there is no node, or no slot
+    clock_went_back,  ///< the clock jumped back: attempts from before it are not used
+    clock_jumped,     ///< the clock jumped ahead: attempts from before it are not used
+    node_clock_ahead, ///< attempts ended in the future: their node's clock is ahead, and they are not used
+    stale_feed,       ///< nothing was reported for long although tasks run: nothing new is decided
+    old_state,        ///< the restored state is old: nothing new is decided yet
+    names_disagree,   ///< no running job was ever seen to end: check the job names
+    action_limit,     ///< the limit on actions is reached
+    storm,            ///< too many tasks on too many nodes look late: the cause is elsewhere
+    fail_open,        ///< too many nodes look slow: the cause is elsewhere
+    progress_not_trusted, ///< progress does not predict when tasks end
     exclusion_stopped,    ///< exclusions did not help: they are stopped
     copy_stopped,         ///< copies did not help: they are stopped
     cooldown_stopped,     ///< cooldowns did not help: they are stopped
     placement_stopped,    ///< placing by predicted time did not help: it is stopped
 };
-/// How many notes there are.
+/// Number of notes.
 inline constexpr std::size_t plan_note_count = 17;
 
-/// The name of a note as it stands in the source, for logs and JSON.
+/// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(plan_note note) noexcept {
     constexpr std::array<std::string_view, plan_note_count> names{
         "switched_off",         "not_the_decider",   "empty_fleet",  "clock_went_back",
@@ -109,11 +109,10 @@ class plan_writer;
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// What `mitigator::decide` says.
-///
-/// A plan is advice: what is not done costs nothing, and asked again it comes again.
+/// The result of `mitigator::decide`.
+/// A plan is advice: an ignored item costs nothing, and the next decision may repeat it.
 /// @par Guarantees
-/// stays as it is until the next `decide`; a copy keeps for ever
+/// unchanged until the next `decide`; a copy stays valid
 class mitigation_plan {
   public:
     /// All nodes, in the order of their range.
@@ -124,22 +123,22 @@ class mitigation_plan {
     [[nodiscard]] std::span<mitigate::planned_copy const> copies() const noexcept {
         return detail::span_of(copies_);
     }
-    /// Attempts that may be killed: a copy of theirs runs, and they will not end before it.
+    /// Attempts that may be killed: a copy runs and will end before them.
     [[nodiscard]] std::span<mitigate::planned_kill const> kills() const noexcept {
         return detail::span_of(kills_);
     }
-    /// What else there is to say, each once.
+    /// The notes, each once.
     [[nodiscard]] std::span<mitigate::plan_note const> notes() const noexcept {
         return detail::span_of(notes_.data(), noted_);
     }
-    /// Whether a note is among them.
+    /// Whether the plan has a note.
     [[nodiscard]] bool has(mitigate::plan_note note) const noexcept {
         for (std::size_t i = 0; i < noted_; ++i)
             if (notes_[i] == note) return true;
         return false;
     }
-    /// Where a node stands. O(1).
-    /// @param row of the range of nodes; one that had none there is healthy
+    /// The state of a node. O(1).
+    /// @param row in the range of nodes; unknown rows are healthy
     [[nodiscard]] node_state state(std::size_t row) const noexcept {
         return row < nodes_.size() ? nodes_[row].state : node_state::healthy;
     }
@@ -157,7 +156,7 @@ class mitigation_plan {
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What may write a plan.
+// The writer of a plan.
 class plan_writer {
   public:
     explicit plan_writer(mitigation_plan& plan) noexcept : plan_(plan) {}

@@ -17,12 +17,12 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// With so many digits behind the point.
+// A number with a fixed number of decimals.
 template <int Decimals>
 struct fixed {
     double value;
 };
-// A time, with three digits that count.
+// A time with three significant digits.
 struct brief {
     double value;
 };
@@ -55,10 +55,10 @@ void append(std::string& out, Parts const&... parts) {
 
 namespace straggle::inline STRAGGLE_ABI::mitigate {
 
-/// Appends how slow a node is: "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks"; where a
-/// lower bound is all that is known, "at least 2.00 times as long as elsewhere; 3 attempts still running".
+/// Appends how slow a node is: "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks"; if only a
+/// lower bound is known, "at least 2.00 times as long as elsewhere; 3 attempts still running".
 /// @par Cost
-/// allocates only where the text has no room
+/// allocates only if the text lacks capacity
 inline void append_reason(std::string& out, slowdown const& s) {
     using two = detail::fixed<2>;
     if (!s.is_known() && s.value > 1)
@@ -72,7 +72,7 @@ inline void append_reason(std::string& out, slowdown const& s) {
     detail::append(out, s.tasks, s.tasks == 1 ? " task" : " tasks");
 }
 
-/// Appends where a node stands and why.
+/// Appends a node's state and the reason.
 inline void append_reason(std::string& out, planned_node const& n) {
     using two = detail::fixed<2>;
     detail::append(out, to_string(n.state), ": ");
@@ -108,7 +108,7 @@ inline void append_reason(std::string& out, planned_node const& n) {
         detail::append(out, "; in service, since ", spared[static_cast<std::size_t>(n.spared_by)]);
 }
 
-/// Appends why a task is to have a copy.
+/// Appends why a task should get a copy.
 inline void append_reason(std::string& out, planned_copy const& c) {
     using time = detail::brief;
     detail::append(out, c.is_probe ? "probe: " : "copy: ", "what is left takes ", time{c.left.middle}, " (",
@@ -121,12 +121,13 @@ inline void append_reason(std::string& out, planned_copy const& c) {
                        ", usual ", time{c.why.usual}, ")");
 }
 
-/// Appends why an attempt is to be killed.
+/// Appends why an attempt should be killed.
 inline void append_reason(std::string& out, planned_kill const&) {
     detail::append(out, "its node hangs, and a copy of it runs");
 }
 
-/// Appends what a kind of action does: "copy: 0.91 times as long (0.84 to 0.98), 812 treated, 19 left alone".
+/// Appends the effect of a kind of action: "copy: 0.91 times as long (0.84 to 0.98), 812 treated, 19 left
+/// alone".
 inline void append_reason(std::string& out, action_kind kind, effect const& e) {
     using two = detail::fixed<2>;
     detail::append(out, to_string(kind), ": ");
@@ -179,7 +180,7 @@ inline void append_reason(std::string& out, action_kind kind, effect const& e) {
     return "unknown";
 }
 
-/// The reason of anything that `append_reason` knows, as a text of its own.
+/// The reason of anything that `append_reason` accepts, as a new string.
 template <class Planned>
     requires requires(std::string& out, Planned const& p) { append_reason(out, p); }
 [[nodiscard]] std::string reason(Planned const& planned) {

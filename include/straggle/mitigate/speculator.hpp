@@ -2,7 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which running tasks are late, how long have they left, and which of them is worth a copy, where?
+/// Which running tasks are late, how much time do they have left, and which of them deserve a copy, and
+/// where?
 #pragma once
 
 #include <straggle/assign/race_record.hpp>
@@ -39,26 +40,25 @@ struct runs_anywhere {
     }
 };
 
-/// Plans copies, round by round, and learns from what became of them.
+/// Plans copies round by round, and learns from their outcomes.
 ///
-/// **Late** is a task that, by its siblings' times given that it still runs, and by its progress as far as
-/// that has proved to be trusted, will more likely than not take longer than `straggler_threshold` times the
-/// usual time and longer than the spread of its job explains.
+/// **Late** is a task that will more likely than not take longer than `straggler_threshold` times the usual
+/// time and longer than the spread of its job explains. The prediction uses the times of its siblings, given
+/// that it still runs, and its progress as far as progress has proved reliable.
 ///
-/// **A copy** is launched where what the task can be expected to gain exceeds the slot time that others lose,
-/// at the price of slot time; while no slot idles, only one that gives back more slot time than it takes: see
-/// `assign::worth_of`, `assign::race_record`. It goes to
-/// the free healthy node where it ends first, never where the task runs.
+/// **A copy** is launched where the expected gain of the task exceeds the slot time that others lose, at the
+/// price of slot time; while no slot idles, only if it saves more slot time than it takes: see
+/// `assign::worth_of`, `assign::race_record`. It goes to the free healthy node where it ends first, never to
+/// the task's own node.
 ///
-/// **A probe** is a copy on a node on probation. It takes no slot that other work could have and needs no
+/// **A probe** is a copy on a node on probation. It takes no slot that other work could use and needs no
 /// gain.
 ///
-/// State follows what is seen, not what was advised: a plan that is not obeyed changes nothing.
+/// State follows what is observed, not what was advised: ignoring a plan changes nothing.
 ///
 /// Source: ours.
 /// @par Cost
-/// `plan` O(n log n) in rows; allocates nothing once it
-/// has grown
+/// `plan` O(n log n) in rows; allocates nothing once it has grown
 /// @par Guarantees
 /// deterministic; times of another unit, or another origin, give the same plans
 ///
@@ -67,7 +67,7 @@ template <class Tasks = by_options, class Copies = by_options>
 class speculator {
   public:
     /// @param options shares and factors; the defaults are meant to be used
-    /// @param tasks and `copies`: stages of the caller's own
+    /// @param tasks and `copies`: custom stages
     explicit speculator(speculator_options options = {}, Tasks tasks = {}, Copies copies = {})
         : options_(options),
           scan_(options, scan_of(options, std::move(tasks))),
@@ -76,7 +76,7 @@ class speculator {
           races_(options.races) {}
 
     /// An attempt ended. In any order.
-    /// @return false for what is no time: nothing is learned
+    /// @return false if its time is unusable: nothing is learned
     bool observe_ended(ended_row const& e) {
         detail::task_note* const n = e.task == no_task ? nullptr : book_.find(e.job, e.task);
         bool const over = e.how == attempt_status::success;
@@ -84,17 +84,18 @@ class speculator {
         if (over) scan_.count_task();
         if (n && over) n->over = true;
         if (!(e.end > e.start)) return false;
-        if (e.is_copy || e.how == attempt_status::failed) return true; // a copy is one of a hard task
+        if (e.is_copy || e.how == attempt_status::failed)
+            return true; // copies belong to hard tasks: their times are biased
         if (over) just_ended_ += 1;
         return scan_.observe(e, n);
     }
 
-    /// Plans a round. The answers are valid until the next one.
-    /// @param now of the caller's clock
-    /// @param running all attempts that run
+    /// Plans a round. The results are valid until the next one.
+    /// @param now on the caller's clock
+    /// @param running all running attempts
     /// @param places all nodes
-    /// @param load of the cluster; `waiting` is read: slots that tasks wait for are no idle ones
-    /// @param can_run `(task_row, node_row) -> bool`, asked only for what would be launched
+    /// @param load of the cluster; only `waiting` is read: slots that tasks wait for are not idle
+    /// @param can_run `(task_row, node_row) -> bool`, called only for what would be launched
     template <class CanRun = runs_anywhere>
     void plan(double now, std::span<running_row const> running, std::span<place_row const> places,
               cluster_load const& load, CanRun&& can_run = {}) {
@@ -122,13 +123,13 @@ class speculator {
             else
                 offers_.launch_by(assigner_, scan_, running, places, load, book_, can_run, copies_, notes_);
         }
-        // A probe is compared with its original: against one that is well on its way it could only lose.
+        // A probe is compared with its original, and could only lose against one well underway.
         double const young = (std::max)(scan_.usual() / 8, now - planned_);
         planned_ = now;
         offers_.probe(scan_.probes_, young, running, places, can_run, copies_);
     }
 
-    /// Copies to launch, best first; probes behind.
+    /// Copies to launch, best first, then probes.
     [[nodiscard]] std::span<copy_row const> copies() const noexcept { return detail::span_of(copies_); }
     /// Attempts to stop.
     [[nodiscard]] std::span<kill_row const> kills() const noexcept { return detail::span_of(scan_.kills_); }
@@ -136,12 +137,12 @@ class speculator {
     [[nodiscard]] std::span<late_task const> suspects() const noexcept {
         return detail::span_of(scan_.late_);
     }
-    /// What the round was like.
+    /// Summary of the round.
     [[nodiscard]] copy_notes const& notes() const noexcept { return notes_; }
 
-    /// A new task: where does it run best? Between two plans.
-    /// @param task what is known of it before it starts
-    /// @param places all nodes, with what is free now; nodes without a free slot may be left out
+    /// Where does a new task run best? Call between two plans.
+    /// @param task what is known about it before it starts
+    /// @param places all nodes, with their current free slots; nodes without a free slot may be omitted
     /// @param load of the cluster; `waiting` tasks come before this one
     /// @param out written, best first; see `assign::rank_places`
     void rank_places(new_task const& task, std::span<place_row const> places, cluster_load const& load,
@@ -153,12 +154,12 @@ class speculator {
                 {p.row, p.hung ? 0 : p.free, p.slots, p.state, detail::believed(p.slow), p.fails, p.node});
             told.add(p);
         }
-        // Nodes without a free slot may be left out: what was there at the last plan and is not told is full.
+        // Nodes without a free slot may be omitted: one present at the last plan and not passed now is full.
         double const busy = (std::max)(told.busy, task.only_here ? 0.0 : healthy_.all() - told.free);
         double wait = std::numeric_limits<double>::infinity();
         if (busy > 0) {
-            // They come free once in usual / busy, for all that wait; those that were given a task since the
-            // last plan come free together, after a whole task.
+            // Slots free up once per usual / busy for all that wait; slots filled since the last plan free up
+            // together, after a whole task.
             double const taken = task.only_here ? 0.0 : (std::max)(busy - healthy_.busy, 0.0);
             double tasks = (waiting_now(task, load, taken) + 1) / busy;
             if (taken > 0) tasks += (std::ceil(tasks) - tasks) * taken / busy;
@@ -168,17 +169,17 @@ class speculator {
                             task.job, out);
     }
 
-    /// The job is over: what it has shown goes to its kind. Not needed: jobs of which nothing is seen for
-    /// longer than their longest task are over by themselves.
+    /// The job is over: its times go to its kind. Optional: jobs not seen for longer than their longest task
+    /// end automatically.
     void finish_job(std::uint64_t job) { scan_.finish(job); }
 
-    /// Appends what was learned of kinds, progress and races; nothing of what runs.
+    /// Appends what was learned about kinds, progress and races; running tasks are not stored.
     void write(byte_writer& out) const {
         scan_.write(out);
         races_.write(out);
     }
-    /// Replaces what was learned by what `write` has appended.
-    /// @return the reason of the reader; nothing has changed if it is not `ok`
+    /// Replaces what was learned with what `write` appended.
+    /// @return the status of the reader; nothing has changed if it is not `ok`
     status read(byte_reader& in) {
         speculator next(options_, tasks_stage(), assigner_);
         next.scan_.read(in);
@@ -186,23 +187,23 @@ class speculator {
         if (in.ok()) *this = std::move(next);
         return in.reason();
     }
-    /// Takes in what another speculator has learned, for instance of another part of the cluster. Jobs that
-    /// run are left to who runs them.
+    /// Merges what another speculator has learned, for example in another part of the cluster. Running jobs
+    /// stay with their own speculator.
     void merge(speculator const& other) {
         scan_.merge(other.scan_);
         races_.merge(other.races_);
     }
 
-    /// What is known of the times of tasks.
+    /// What was learned about the times of tasks.
     [[nodiscard]] predict::sibling_times const& times() const noexcept { return scan_.siblings(); }
-    /// What races have shown.
+    /// What was learned from races.
     [[nodiscard]] assign::race_record const& races() const noexcept { return races_; }
     /// The options it was made with.
     [[nodiscard]] speculator_options const& options() const noexcept { return options_; }
 
-    /// What finds late tasks.
+    /// The stage that finds late tasks.
     [[nodiscard]] auto const& tasks() const noexcept { return scan_.scan(); }
-    /// What decides on copies.
+    /// The stage that decides on copies.
     [[nodiscard]] Copies const& copies_stage() const noexcept { return assigner_; }
 
   private:
@@ -226,8 +227,8 @@ class speculator {
         else
             return scan_.scan();
     }
-    // A race is over when the task is. One that no round has seen, as the task ended soon after its copy
-    // began, is known by the end of the copy: left out, quick losses would be missing.
+    // A race ends with its task. If the task ended so soon after its copy began that no round saw the race,
+    // the copy's end reveals it: without these, quick losses would be missing.
     void observe_race(detail::task_note& n, ended_row const& e) {
         bool const over = e.how == attempt_status::success;
         bool const first = over && !n.over;
@@ -247,8 +248,8 @@ class speculator {
         }
         [[nodiscard]] double all() const noexcept { return free + busy; }
     };
-    // Tasks that come before a new one. Where nobody tells the queue of now: slots that were taken since the
-    // last plan and for which no task waited then went to jobs that came since, whose other tasks follow.
+    // Tasks ahead of a new one. If the caller does not pass the current queue, estimate it: slots taken since
+    // the last plan beyond the tasks that waited then went to new jobs, whose other tasks follow.
     [[nodiscard]] double waiting_now(new_task const& task, cluster_load const& load, double taken) const {
         double const told = static_cast<double>(load.waiting);
         if (task.queue_is_now || task.only_here) return told;
@@ -261,7 +262,7 @@ class speculator {
         detail::slot_supply supply;
         for (place_row const& p : places)
             if (detail::is_open(p)) supply.free += p.free;
-        // Slots that waiting tasks are about to take are for copies that save more than they take.
+        // Slots that waiting tasks are about to take go to a copy only if it saves slot time.
         supply.idle = supply.free > load.waiting ? supply.free - load.waiting : 0;
         return supply;
     }
@@ -275,11 +276,11 @@ class speculator {
         notes_.tasks = scan_.tasks_;
         notes_.no_estimate = scan_.no_estimate_;
         notes_.late = static_cast<std::uint32_t>(scan_.late_.size());
-        // Hung nodes are no storm. Where little else runs, those that are late are many of few: the ones that
-        // ended count as well.
+        // Hung nodes are no storm. Where few tasks run, the late ones are a large share, so recently ended
+        // tasks count as well.
         double const late = static_cast<double>(notes_.late - scan_.hung_);
         double const all = static_cast<double>(notes_.tasks - scan_.hung_) + recent_;
-        // Late tasks of one node are one event, which copies are for: a storm is on many nodes.
+        // Late tasks on one node are one event, and copies handle it: a storm spans many nodes.
         constexpr double few = 10, few_nodes = 3;
         double const late_nodes = scan_.late_nodes_;
         notes_.storm = all >= few && late > options_.storm * all && late_nodes >= few_nodes &&
@@ -292,7 +293,7 @@ class speculator {
     [[no_unique_address]] Copies assigner_;
     assign::race_record races_;
     detail::task_book book_{};
-    double recent_ = 0, just_ended_ = 0, now_ = 0; // tasks that ended; older ones fade within a usual time
+    double recent_ = 0, just_ended_ = 0, now_ = 0; // recently ended tasks, fading within a usual time
     double planned_ = 1e300;                       // when it last planned
     healthy_slots healthy_;                        // at the last plan
     bool begun_ = false;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How a `speculator` plans: what is late, what a copy has to promise, and how many there may be.
+/// How a `speculator` plans: what is late, what a copy must promise, and how many there may be.
 #pragma once
 
 #include <straggle/assign/race_record.hpp>
@@ -13,20 +13,20 @@
 
 namespace straggle::inline STRAGGLE_ABI::mitigate {
 
-/// How copies are planned. Shares and factors, no times.
+/// How copies are planned. Shares and factors only, no times.
 struct speculator_options {
-    double straggler_threshold = 1.5; ///< late is what takes longer than this times the usual time,
-    double deviations = 1.645;        ///< and longer than so many deviations of its siblings
-    double least_win = 0.1;           ///< a copy that is less likely to be first is not launched
-    double slot_price = 0.05;         ///< of the slot time of a copy, in time of its task, while slots idle
-    double most_copies = 0.15;        ///< share of the slots that copies may take
-    double storm = 0.3; ///< late are more than this share of the tasks, on more than this share of the nodes
-                        ///< and on three at least: copy nothing
-    std::uint32_t copies_per_task = 2;      ///< one at a time; further ones ever more seldom
-    bool use_progress = true;               ///< false: siblings alone tell what is late
+    double straggler_threshold = 1.5; ///< late: longer than this times the usual time,
+    double deviations = 1.645;        ///< and longer by this many deviations of its siblings
+    double least_win = 0.1;           ///< least probability that a copy ends first
+    double slot_price = 0.05;  ///< per unit of a copy's slot time, in time of its task, while slots idle
+    double most_copies = 0.15; ///< limit on copies, as a share of the slots
+    double storm = 0.3; ///< copy nothing if more than this share of the tasks are late, on more than this
+                        ///< share of the nodes and on at least three
+    std::uint32_t copies_per_task = 2;      ///< one at a time; further copies at growing intervals
+    bool use_progress = true;               ///< false: judge by siblings alone
     bool kill_hung = false;                 ///< stop an original on a hung node once its copy runs
-    predict::sibling_times_options times{}; ///< what is remembered of the times of tasks
-    assign::race_record_options races{};    ///< how races between tasks and copies teach
+    predict::sibling_times_options times{}; ///< what is remembered about task times
+    assign::race_record_options races{};    ///< how races between tasks and copies are learned from
 };
 
 } // namespace straggle::mitigate

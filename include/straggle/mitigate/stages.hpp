@@ -2,14 +2,14 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The stages that a mitigator is made of, each of which may be one of the caller's own.
+/// The stages of a mitigator, each of which may be custom.
 #pragma once
 
 #include <straggle/base/config.hpp>
 
 namespace straggle::inline STRAGGLE_ABI::mitigate {
 
-/// A stage that is the library's, as `mitigator_options` say.
+/// Selects the library's stage, configured by `mitigator_options`.
 struct by_options {};
 
 /// Which parts a mitigator decides with.
@@ -19,12 +19,12 @@ struct by_options {};
 /// detect::straggler_scan{detect::late{}}, .copies = assign::assigner{assign::expected_gain{},
 /// assign::copies_per_task{1}}}};`
 /// @tparam Nodes which nodes to avoid, and for how long: `node_stage`, or anything with its functions
-/// @tparam Tasks which running tasks are late: a `detect::straggler_scan` with any detector. Jobs are passed
-/// to it as `job_view`s: up to 4096 times of ended tasks each, running tasks with their latest progress. What
-/// a late task still takes is predicted by its siblings and its progress whoever finds it
-/// @tparam Copies is a copy worth it, and where: an `assign::assigner` with any profit, matching and limits,
-/// asked with all late tasks that may have a copy, most time left first. Its kill rule is obeyed. Caps of the
-/// options do not hold for it, but a storm stops it, too
+/// @tparam Tasks which running tasks are late: a `detect::straggler_scan` with any detector. It gets jobs as
+/// `job_view`s: up to 4096 times of ended tasks each, running tasks with their latest progress. The time a
+/// late task has left is predicted from its siblings and its progress, whichever detector finds it
+/// @tparam Copies whether a copy is worth it, and where: an `assign::assigner` with any profit, matching and
+/// limits, called with all late tasks that may have a copy, most time left first. Its kill rule is obeyed.
+/// The limits of the options do not apply to it, but a storm stops it, too
 template <class Nodes = by_options, class Tasks = by_options, class Copies = by_options>
 struct stages {
     Nodes nodes{};   ///< stage 1

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The whole of it in one object, the way a scheduler uses it: `observe` each attempt as it ends, `decide`
-/// every interval, and let any thread look up the latest decision.
+/// Monitor and blacklist in one object, as a scheduler uses them: `observe` each attempt as it ends, `decide`
+/// every interval, and let any thread read the latest decision.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -18,8 +18,8 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// A monitor and a `rolling_blacklister` that know each other, and their latest decision for any thread to
-/// read.
+/// A monitor and a `rolling_blacklister` connected to each other, with their latest decision readable by any
+/// thread.
 ///
 /// Source: DSB algorithm 1 with all its steps.
 /// @tparam Monitor a `monitor`
@@ -30,18 +30,18 @@ namespace straggle::inline STRAGGLE_ABI {
 /// that of the parts, and a copy of each decision
 /// @par Guarantees
 /// one thread observes and decides; any number of threads call `latest`, without locks.
-/// Strong exception guarantee, but that a decision may stand in `decision` and not yet be in `latest`.
+/// Strong exception guarantee, except that a decision may be in `decision` and not yet in `latest`.
 /// @snippet monitor.cpp watch
 template <class Monitor, class Keeper = rolling_blacklister<typename Monitor::node_id>>
 class windowed_blacklist {
     using node_id = typename Monitor::node_id;
 
   public:
-    /// What is decided.
+    /// The type of a decision.
     using decision_type = blacklist_decision<node_id>;
-    /// Points of time.
+    /// Points in time.
     using time_type = typename Monitor::time_type;
-    /// What `latest` gives: a decision that stays as it is for as long as it is held.
+    /// The type of `latest`: a decision that stays unchanged while held.
     using snapshot = typename published<decision_type>::snapshot;
 
     /// A watch on records whose `task_traits` name the fields.
@@ -55,37 +55,37 @@ class windowed_blacklist {
         keeper_.windows_overlap(monitor_.windows_overlap());
     }
 
-    /// Takes in an attempt that has ended; see `monitor::observe`.
+    /// Adds an attempt that ended; see `monitor::observe`.
     template <class Record>
     bool observe(Record const& attempt) {
         return monitor_.observe(attempt);
     }
-    /// The same by the caller's clock.
+    /// The same at the caller's time.
     template <class Record>
     bool observe(Record const& attempt, time_type now) {
         return monitor_.observe(attempt, now);
     }
-    /// Takes in an attempt that was killed because a later copy was faster; see `monitor::observe_censored`.
+    /// Adds an attempt that was killed because a later copy was faster; see `monitor::observe_censored`.
     template <class Record>
     bool observe_censored(Record const& attempt) {
         return monitor_.observe_censored(attempt);
     }
-    /// The same by the caller's clock.
+    /// The same at the caller's time.
     template <class Record>
     bool observe_censored(Record const& attempt, time_type now) {
         return monitor_.observe_censored(attempt, now);
     }
 
-    /// Decides on the window at `now`, once per window: asked again within the same one, it gives the same
-    /// answer. Without a window, every call is one. Should an allocation fail, ask again: nothing is lost,
-    /// and what was decided but not published is published then.
+    /// Decides on the window at `now`, once per window: further calls within the window return the same
+    /// decision. Without a window, every call decides. If an allocation fails, call again: nothing is lost,
+    /// and a decision that was not published is published then.
     /// @return the decision, valid until the next one
     decision_type const& decide(time_type now) {
         return decide_on(now, [this](auto const& ranking, std::int64_t number) -> decision_type const& {
             return keeper_.decide(ranking, number);
         });
     }
-    /// The same with all nodes that are part of the cluster now; see `rolling_blacklister::decide`.
+    /// The same with all nodes that are in the cluster now; see `rolling_blacklister::decide`.
     decision_type const& decide(time_type now, std::span<node_id const> fleet) {
         return decide_on(now, [&](auto const& ranking, std::int64_t number) -> decision_type const& {
             return keeper_.decide(ranking, number, fleet);
@@ -94,7 +94,7 @@ class windowed_blacklist {
 
     /// The latest decision, for any thread: never waits, and never makes `decide` wait.
     [[nodiscard]] snapshot latest() const noexcept { return latest_.read(); }
-    /// Whether new work should stay away from a node, by the latest decision; any thread, as `latest`.
+    /// Whether the latest decision says to avoid a node for new work; any thread, like `latest`.
     [[nodiscard]] bool avoids(typename interner<node_id>::key_type node) const {
         auto const now = latest();
         return now->avoids(node);
@@ -103,9 +103,9 @@ class windowed_blacklist {
     [[nodiscard]] decision_type const& decision() const& noexcept { return keeper_.decision(); }
     void decision() const&& = delete; // keep the watch in a variable first
 
-    /// What remembers the attempts: to finish jobs, merge, store.
+    /// The monitor: to finish jobs, merge, store.
     [[nodiscard]] Monitor& monitor() noexcept { return monitor_; }
-    /// What remembers the exclusions: to store them before a restart.
+    /// The blacklister: to store it before a restart.
     [[nodiscard]] Keeper& keeper() noexcept { return keeper_; }
 
   private:
@@ -127,8 +127,8 @@ class windowed_blacklist {
     Monitor monitor_;
     Keeper keeper_;
     published<decision_type> latest_;
-    std::int64_t decisions_ = 0; // published
-    bool is_owed_ = false;       // there is one more, but no memory was left to publish it
+    std::int64_t decisions_ = 0; // published decisions
+    bool is_owed_ = false;       // one more decision exists, but publishing it failed to allocate
 };
 
 template <class Monitor>

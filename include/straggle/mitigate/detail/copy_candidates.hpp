@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/speculator.hpp`: late tasks that may get a copy, as one part finds them and
-/// another one prices them.
+/// Private part of `mitigate/speculator.hpp`: late tasks that may get a copy, passed from the stage that
+/// finds them to the stage that prices them.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -20,10 +20,10 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A slowdown as far as it is proved: 1 where the interval is too wide to tell.
+// A slowdown shrunk by its uncertainty: 1 where the interval is too wide.
 [[nodiscard]] inline double believed(slowdown const& s) noexcept {
     if (!s.is_known() || !(s.value > 0) || !(s.low > 0)) return 1;
-    constexpr double widths = 3.92; // of an interval of 95 %, in standard errors
+    constexpr double widths = 3.92; // width of a 95 % interval in standard errors
     double const log = std::log(s.value), error = std::log(s.high / s.low) / widths;
     double const square = log * log, keep = square > 0 ? 1 - error * error / square : 0.0;
     return keep > 0 ? std::exp(log * keep) : 1.0;
@@ -33,7 +33,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
     return {t.quantile(0.1) * scale, t.quantile(0.5) * scale, t.quantile(0.9) * scale};
 }
 
-// Whether tasks may be sent there at once.
+// Whether new tasks may be sent there.
 [[nodiscard]] inline bool is_open(mitigate::place_row const& p) noexcept {
     return p.state == node_state::healthy && !p.hung;
 }
@@ -43,18 +43,18 @@ struct copy_candidate {
     predict::time_points left;
     std::size_t note; // in the book, or `no_note`
     std::size_t group = 0;
-    double age, input_factor, slow; // of its input, of its node
-    double of_node = 0;             // how likely its node is slow just now
+    double age, input_factor, slow; // factor for its input, slowdown of its node
+    double of_node = 0;             // probability that its node is slow right now
     double expected = 0;            // net gain on the best node
     comparison why;
-    std::uint32_t at; // among the running
+    std::uint32_t at; // index among the running rows
 };
 inline constexpr std::size_t no_note = (std::numeric_limits<std::size_t>::max)();
 
 // The late tasks of one job that may get a copy.
 struct candidate_group {
     std::size_t first, last;    // candidates
-    predict::time_points fresh; // times of a new task of the job, where the factor is 1
+    predict::time_points fresh; // times of a new task of the job whose factor is 1
     std::uint32_t kind;
 };
 

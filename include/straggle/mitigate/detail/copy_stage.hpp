@@ -29,12 +29,12 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What the slots of a round allow.
+// Slots available to a round.
 struct slot_supply {
-    std::uint64_t idle = 0; // healthy ones that no task waits for
-    std::uint64_t free = 0; // healthy ones, also those that tasks wait for
-    double most_copies = 0; // that may run
-    double copies = 0;      // that run
+    std::uint64_t idle = 0; // healthy slots that no task waits for
+    std::uint64_t free = 0; // healthy slots, including those that tasks wait for
+    double most_copies = 0; // limit on running copies
+    double copies = 0;      // running copies
     double price = 0;
 };
 
@@ -45,7 +45,7 @@ class copy_stage {
   public:
     explicit copy_stage(mitigate::speculator_options const& options) : options_(options) {}
 
-    // Appends copies, best first, and counts what came of the candidates.
+    // Appends copies, best first, and counts the fate of each candidate.
     template <class Scan, class CanRun>
     void launch(Scan& scan, std::span<running_row const> running, std::span<place_row const> places,
                 slot_supply supply, assign::race_record const& races, task_book& book, CanRun& can_run,
@@ -54,7 +54,7 @@ class copy_stage {
         notes.priced = static_cast<std::uint32_t>(candidates.size());
         if (candidates.empty()) return;
         sort_places(places, running[candidates.front().at].task);
-        if (supply.free == 0 || order_.empty()) { // nothing is priced that cannot be launched
+        if (supply.free == 0 || order_.empty()) { // do not price what cannot be launched
             notes.no_place = notes.priced;
             return;
         }
@@ -78,7 +78,7 @@ class copy_stage {
             candidate_group const& group = scan.groups_[c.group];
             running_row const& t = running[c.at];
             bool found = false;
-            constexpr int most_tries = 64; // nodes that are asked whether they can run it
+            constexpr int most_tries = 64; // bounds the calls of `can_run` per task
             int tries = 0;
             for (std::size_t i = first_free; i < order_.size() && tries < most_tries; ++i) {
                 assign::free_place& f = free_[order_[i]];
@@ -95,7 +95,7 @@ class copy_stage {
                 out.push_back({t.row, p.row, range_of(c.left, 1),
                                range_of(group.fresh, c.input_factor * f.slowdown), o.win, o.gain, o.cost,
                                c.why, false});
-                // Of nodes that are equal the next copy takes another.
+                // Rotate among equal nodes, so that the next copy goes to a different one.
                 auto const at = order_.begin() + static_cast<std::ptrdiff_t>(i);
                 std::rotate(at, at + 1, order_.begin() + static_cast<std::ptrdiff_t>(equal_from(i)));
                 found = true;
@@ -105,7 +105,7 @@ class copy_stage {
         }
     }
 
-    // The same by an assigner of the caller's own, which has the last word on what to launch and to stop.
+    // The same with the caller's assigner, which decides what to launch and what to stop.
     template <class Scan, class Assigner, class CanRun>
     void launch_by(Assigner& assigner, Scan& scan, std::span<running_row const> running,
                    std::span<place_row const> places, cluster_load load, task_book& book, CanRun& can_run,
@@ -226,7 +226,7 @@ class copy_stage {
         double const trust = w.win_probability > 0 ? (std::min)(win / w.win_probability, 1.0) : 0.0;
         return {w.saved * trust, slot * (w.taken - w.saved_there() * trust), win, w};
     }
-    // While tasks wait, only what gives back more slot time than it takes.
+    // While tasks wait, a copy must save more slot time than it takes.
     [[nodiscard]] bool is_worth(offer const& o, slot_supply const& supply) const noexcept {
         return o.win >= options_.least_win && o.gain > o.cost && (supply.idle > 0 || o.worth.saves());
     }
@@ -242,7 +242,7 @@ class copy_stage {
         order_.clear();
         for (assign::ranked_place const& r : ranked_) order_.push_back(r.row);
     }
-    // Behind the last place that is as fast as this one.
+    // One past the last place that is as fast as this one.
     [[nodiscard]] std::size_t equal_from(std::size_t i) const noexcept {
         constexpr std::size_t most = 64;
         double const slowest = free_[order_[i]].slowdown * 1.03;
@@ -263,7 +263,7 @@ class copy_stage {
     }
 
     mitigate::speculator_options options_;
-    stats::empirical left_, copy_; // of the pair that an assigner is asked about
+    stats::empirical left_, copy_; // of the pair being priced
     std::vector<assign::free_place> free_{};
     std::vector<assign::ranked_place> ranked_{};
     std::vector<std::uint32_t> order_{}; // free places, best first

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/mitigator.hpp`: what becomes of jobs and of tasks that were acted on, or would
-/// have been, until it is known how long they took.
+/// Private part of `mitigate/mitigator.hpp`: follows jobs and tasks that were acted on, or left alone on
+/// purpose, until their durations are known.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,7 +19,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Jobs that go on, and tasks for which a copy was planned.
+// Unfinished jobs, and tasks for which a copy was planned.
 class job_log {
     static constexpr std::uint32_t none = interner<std::uint64_t>::none;
 
@@ -31,10 +31,10 @@ class job_log {
         std::uint32_t ended = 0, kind = 0;
         std::uint8_t exposed = 0; // bits by action_kind
         bool left_alone = false, runs = false;
-        bool is_compared = true; // not a job that was left alone for a part of its time
+        bool is_compared = true; // false once a job was left alone for only part of its time
     };
 
-    // The job of a key, new if need be; null where there is no room.
+    // The entry of a job, created if needed; null when the table is full.
     job_entry* touch(std::uint64_t job, double now, bool left_alone, std::uint32_t kind) {
         std::uint32_t at = jobs_.find(job);
         if (at == none) {
@@ -70,15 +70,15 @@ class job_log {
         e.exposed = static_cast<std::uint8_t>(e.exposed | (1u << static_cast<unsigned>(kind)));
     }
 
-    // The job is over: how long it took is what its exposures led to.
+    // The job is over: credits its duration to the actions it was exposed to.
     void finish(std::uint64_t job, mitigate::effect_meter& meter) {
         std::uint32_t const at = jobs_.find(job);
         if (at == none) return;
         close(entries_[at], meter);
         jobs_.erase(at);
     }
-    // Jobs of which nothing was seen for three times their longest attempt are over. One that lasts longer
-    // than `most_alone` is left alone no longer: it may be a service or a queue, whose name never ends.
+    // Finishes jobs not seen for three times their longest attempt. A job that lasts longer than `most_alone`
+    // is no longer left alone: it may be a service or a queue, whose name never ends.
     void sweep(double now, double most_alone, mitigate::effect_meter& meter) {
         for (std::uint32_t at = 0; at < jobs_.bound(); ++at) {
             if (!jobs_.contains(at)) continue;
@@ -96,7 +96,7 @@ class job_log {
         last_sweep_ = now;
     }
 
-    // A copy was planned for a task, or would have been; only the first time counts.
+    // A copy was planned for a task, or would have been; only the first plan counts.
     void plan_copy(std::uint64_t task, std::uint64_t stratum, bool left_alone, double now, double expected) {
         if (!(expected > 0)) return;
         std::uint32_t at = tasks_.find(task);
@@ -110,19 +110,19 @@ class job_log {
         }
         trials_[at].last_seen = now;
     }
-    // A task has ended: what it still took after the copy was planned, against what was expected.
+    // A task ended: compares the time left when the copy was planned with the prediction.
     void task_ended(std::uint64_t task, double end, mitigate::effect_meter& meter) {
         if (tasks_.size() == 0) return;
         std::uint32_t const at = tasks_.find(task);
         if (at == none) return;
         trial const& t = trials_[at];
-        // A hundredth of what was expected: below, how often the plan is made is what is measured.
+        // Floor at 1 % of the prediction: shorter times measure how often plans are made.
         double const took = end - t.planned, least = t.expected / 100;
         meter.observe(mitigate::action_kind::copy, t.stratum, !t.left_alone,
                       (took > least ? took : least) / t.expected);
         tasks_.erase(at);
     }
-    // It goes on: seen among what runs.
+    // The task is still running.
     void task_runs(std::uint64_t task, double now) {
         if (tasks_.size() == 0) return;
         if (std::uint32_t const at = tasks_.find(task); at != none) trials_[at].last_seen = now;
@@ -141,7 +141,7 @@ class job_log {
 
     static void close(job_entry const& e, mitigate::effect_meter& meter) {
         if (!e.is_compared || e.exposed == 0 || e.ended == 0 || !(e.last_end > e.first_start)) return;
-        // Against the usual length of its tasks: jobs of a kind differ in size less than in what they do.
+        // Relative to the usual length of its tasks: jobs of a kind differ less in size than in what they do.
         double const usual = std::exp(e.sum_log / e.ended);
         double const span = e.last_end - e.first_start;
         auto const size = static_cast<std::uint64_t>(std::bit_width(e.ended));

@@ -2,8 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/speculator.hpp`: running jobs as detectors see them, for a detector of the
-/// caller's own.
+/// Private part of `mitigate/speculator.hpp`: running jobs in the form that custom detectors read.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -21,13 +20,13 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 class job_views {
   public:
-    // A task ended well.
+    // A task succeeded.
     void ended(std::uint64_t job, std::uint32_t node, double took, double input) {
         if (!(took > 0)) return;
         known_job& j = of(job);
         ++j.tasks;
         double const read = input > 0 ? input : 1.0;
-        // What is beyond is counted, and its time left out.
+        // Beyond the limit, tasks are counted without their times.
         if (j.finished.size() < most_times) {
             insert(j.finished, took);
             insert(j.per_input, took / read);
@@ -55,7 +54,7 @@ class job_views {
             nodes_.back().total_time = n.time;
         }
     }
-    // A running task; `row` is handed back with what is found.
+    // Adds a running task; `row` is returned with each finding.
     void add(mitigate::running_row const& t, double now, double slow, std::uint32_t copies,
              std::uint32_t row) {
         job_->begun = (std::min)(job_->begun, t.start);
@@ -131,7 +130,7 @@ class job_views {
     }
 
     std::vector<known_job> jobs_; // by number
-    known_job* job_ = nullptr;    // that is looked at
+    known_job* job_ = nullptr;    // the current job
     std::vector<detect::running_task> running_;
     std::vector<detect::job_node> nodes_;
     mutable std::vector<std::uint32_t> place_; // by node: its index within the job

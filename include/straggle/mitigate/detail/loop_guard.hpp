@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/mitigator.hpp`: whether what is known is fit to act on. Looks at clocks and
-/// at how news comes in; everything is told in multiples of how long attempts and rounds take here.
+/// Private part of `mitigate/mitigator.hpp`: whether the input is fit to act on. Watches the clocks and the
+/// feed; all limits are multiples of how long attempts and rounds take on this cluster.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -19,7 +19,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// How the time of the caller went since the last decision.
+// How the caller's clock moved since the last decision.
 enum class clock_step : std::uint8_t { usual, back, forward };
 
 class loop_guard {
@@ -33,12 +33,12 @@ class loop_guard {
             raw_ = decided_ = begun_ = now;
         } else if (double const back = decided_ - now; back > slack()) {
             step = clock_step::back;
-            // What began before the jump began by another clock; after a large one none of that
-            // runs any more by the time when this clock reads what the other one did.
+            // Starts before the jump come from the old clock. After a small jump, distrust all starts below
+            // its last reading; after a large one, its attempts are gone before the new clock gets there.
             trusted_from_ = back > 10 * longest() ? now : raw_;
             shift_ += raw_ - now;
             raw_ = decided_ = begun_ = now;
-        } else if (!(back > 0)) { // else threads read the clock out of order, and it stands still
+        } else if (!(back > 0)) { // else threads read the clock out of order: hold it
             if (is_jump(now - raw_)) {
                 step = clock_step::forward;
                 trusted_from_ = now;
@@ -48,29 +48,27 @@ class loop_guard {
                 set_gaps(gaps);
             }
             decided_ = now;
-            if (raw_ < now) raw_ = now; // else nodes are ahead, and it stands still
+            if (raw_ < now) raw_ = now; // else nodes are ahead: hold it
         }
         ++rounds_;
         if (step != clock_step::usual) quiet_until_ = this->now() + longest();
         if (news_ < this->now() && step != clock_step::usual) news_ = this->now();
         return step;
     }
-    // A reading that no clock gives that goes on: beyond all steps and attempts so far by a factor of
-    // billions.
+    // A reading that no working clock gives: billions of times all steps and attempts so far.
     [[nodiscard]] bool is_wild(double raw) const noexcept {
         if (!is_finite(raw)) return true;
         double const gap = raw > raw_ ? raw - raw_ : raw_ - raw;
         double const l = longest(), g = usual_gap(), known = l > g ? l : g;
         return !(gap <= (known > 0 ? 0x1p32 * known : 0x1p45));
     }
-    // A round whose time is wild or no number: time stands still, and nothing new is decided. True if the
-    // clock has said so again and again: then it counts from somewhere else now, and `rebase` is to be
-    // called.
+    // A round whose time is wild or not a number: time stands still and nothing new is decided. True once the
+    // clock has repeated itself often enough: it has a new origin, and the caller must call `rebase`.
     bool stand_still() noexcept {
         if (rounds_ != 0) quiet_until_ = now() + longest();
         return ++wild_ >= patience;
     }
-    // From now on the caller's time counts from a new origin; the library's goes on.
+    // From now on the caller's clock has a new origin; the library's time continues.
     void rebase() noexcept {
         shift_ = now();
         raw_ = decided_ = begun_ = trusted_from_ = 0;
@@ -79,30 +77,30 @@ class loop_guard {
         quiet_until_ = news_ = now();
         quiet_until_ += longest();
     }
-    // The library's time: never goes back.
+    // The library's time; never goes back.
     [[nodiscard]] double now() const noexcept { return raw_ + shift_; }
-    // A point of the caller's clock in the library's time.
+    // Converts the caller's time to the library's.
     [[nodiscard]] double at(double raw) const noexcept { return raw + shift_; }
-    // Whether something that began then began by the same clock as it is now.
+    // Whether a start was stamped by the clock in use now.
     [[nodiscard]] bool trusts(double raw_start) const noexcept {
         return !(raw_start < trusted_from_) && !is_wild(raw_start);
     }
 
-    // The time that comes with an end between two decisions. It may be a node's, so alone it moves the clock
-    // on by no more than a usual step.
+    // An attempt's end between two decisions carries a time. It may come from a node's clock, so a single end
+    // advances time by at most a usual step.
     void tick(double raw) noexcept {
         if (is_wild(raw) || !(raw > raw_)) return;
         double const most = latest();
         raw_ = raw < most ? raw : most;
     }
-    // How much one clock of the cluster may be ahead of another: a tenth of the longest attempt of late, or
-    // the longest of the last steps between decisions, if that is more.
+    // How far clocks within the cluster may disagree: a tenth of the longest recent attempt or the longest
+    // recent step between decisions, whichever is more.
     [[nodiscard]] double slack() const noexcept {
         double const g = usual_gap(), l = longest() / 10;
         return g > l ? g : l;
     }
-    // Whether a record of a node ends later than it can be now. If those of two nodes say so, one after the
-    // other, and the earlier of both is no jump, the next decision is late, and the clock goes on.
+    // Whether a node's record ends later than it can be now. If two nodes in a row say so, and the earlier of
+    // the two times is no jump, the next decision is late and the clock advances.
     bool is_ahead(double raw, std::uint32_t node) noexcept {
         if (!(raw - latest() > slack())) {
             is_one_ahead_ = false;
@@ -119,12 +117,12 @@ class loop_guard {
         if (!(raw - latest() > slack())) return false;
         return has_ahead_ = true;
     }
-    // Whether there was such a record; asked once.
+    // Whether there was such a record; reading clears it.
     [[nodiscard]] bool take_ahead() noexcept { return std::exchange(has_ahead_, false); }
     void ended(double duration) noexcept {
         news_ = now();
         if (!(duration >= 0)) return;
-        // The longest of the last ones and a slow memory of those before.
+        // The longest recent duration, with a slowly fading memory of earlier ones.
         if (duration > longest_now_) longest_now_ = duration;
         if (++ended_ % 256 == 0) {
             longest_before_ = longest_now_ > longest_before_ / 2 ? longest_now_ : longest_before_ / 2;
@@ -135,19 +133,19 @@ class loop_guard {
     void news() noexcept { news_ = now(); }
     void runs(std::size_t attempts) noexcept {
         was_busy_ = attempts != 0;
-        if (!was_busy_) news_ = now(); // where nothing runs nothing is to be told
+        if (!was_busy_) news_ = now(); // an idle cluster has no news to report
     }
 
-    // Nothing was told for long though something runs.
+    // Nothing was reported for long although attempts run.
     [[nodiscard]] bool is_stale() const noexcept {
         return was_busy_ && longest() > 0 && now() - news_ > 5 * longest() &&
                now() - news_ > 20 * usual_gap();
     }
-    // Stale for so long that what was decided before is no longer to be relied on.
+    // Stale for so long that earlier decisions no longer hold.
     [[nodiscard]] bool is_void() const noexcept { return is_stale() && now() - news_ > 20 * longest(); }
     [[nodiscard]] bool is_quiet() const noexcept { return now() < quiet_until_; }
     void keep_quiet() noexcept { quiet_until_ = now() + longest(); }
-    // The longest attempt of late; 0 where none has ended.
+    // The longest recent attempt; 0 before the first one ends.
     [[nodiscard]] double longest() const noexcept {
         return longest_now_ > longest_before_ ? longest_now_ : longest_before_;
     }
@@ -184,19 +182,20 @@ class loop_guard {
     [[nodiscard]] bool is_jump(double gap) const noexcept {
         return was_busy_ && rounds_ >= gaps_.size() && gap > 20 * usual_gap() && gap > 3 * longest();
     }
-    // Ahead by more than nodes may agree on. Before the first attempt has ended: by more than there was time.
+    // Ahead by more than two agreeing nodes may claim. Before the first attempt ends: by more than the time
+    // elapsed.
     [[nodiscard]] bool is_far(double gap) const noexcept {
         double const l = longest();
         return gap > 20 * usual_gap() && gap > (l > 0 ? 3 * l : decided_ - begun_);
     }
     [[nodiscard]] double usual_gap() const noexcept { return usual_gap_; }
-    // The longest gap is looked for when they change: every attempt asks for it.
+    // Keeps the maximum up to date here, because every attempt asks for it.
     void set_gaps(std::array<double, 8> const& gaps) noexcept {
         gaps_ = gaps;
         usual_gap_ = 0;
         for (double const g : gaps_) usual_gap_ = g > usual_gap_ ? g : usual_gap_;
     }
-    // The latest that it can be before the next decision, if that does not come late.
+    // The latest time possible before the next decision, unless that decision is late.
     [[nodiscard]] double latest() const noexcept {
         if (rounds_ == 0) return (std::numeric_limits<double>::max)();
         double const step = rounds_ > 1 ? usual_gap() : longest(), most = decided_ + step;
@@ -204,25 +203,25 @@ class loop_guard {
         return raw_ > most ? raw_ : most;
     }
 
-    static constexpr std::uint32_t patience = 4; // rounds
+    static constexpr std::uint32_t patience = 4; // in rounds
 
     double raw_ = 0, shift_ = 0;
-    double decided_ = 0; // of the caller's clock, at the last decision
-    double begun_ = 0;   // and at the first since it jumped; not stored
+    double decided_ = 0; // caller's clock at the last decision
+    double begun_ = 0;   // and at the first decision since it jumped; not stored
     double trusted_from_ = -1e300;
     double news_ = 0, quiet_until_ = -1e300;
     double longest_now_ = 0, longest_before_ = 0;
-    std::array<double, 8> gaps_{}; // set by set_gaps alone
+    std::array<double, 8> gaps_{}; // modify through set_gaps only
     double usual_gap_ = 0;
     std::uint64_t rounds_ = 0, ended_ = 0;
-    std::uint32_t wild_ = 0; // such rounds, one after the other; not stored
+    std::uint32_t wild_ = 0; // consecutive wild rounds; not stored
     bool was_busy_ = false;
     bool is_one_ahead_ = false, has_ahead_ = false; // not stored
     std::uint32_t ahead_node_ = 0;
     double ahead_to_ = 0;
 };
 
-// Begins a round at a point of the caller's clock, whatever that says.
+// Begins a round at the caller's time, whatever its value.
 template <class Line, class Time>
 clock_step begin_round(Line& line, loop_guard& guard, Time const& now) noexcept {
     bool const is_usable = line.is_usable(now);
@@ -235,7 +234,7 @@ clock_step begin_round(Line& line, loop_guard& guard, Time const& now) noexcept 
     return clock_step::forward;
 }
 
-// How many actions there were within a period that moves along, in eighths of it.
+// Counts actions within a sliding period, in eighths of the period.
 class action_meter {
   public:
     // Moves on to `now`. A period of 0 counts nothing.
@@ -243,7 +242,7 @@ class action_meter {
         if (!(period > 0)) return;
         double const step = period / static_cast<double>(counts_.size());
         while (now >= begin_ + step) {
-            if (now - begin_ > 2 * period || !(begin_ + step > begin_)) { // nothing of it is left
+            if (now - begin_ > 2 * period || !(begin_ + step > begin_)) { // all counts have expired
                 counts_ = {};
                 begin_ = now;
                 return;
@@ -275,9 +274,9 @@ class action_meter {
 
   private:
     std::array<std::uint64_t, 9>
-        counts_{}; // one more than a period holds: the oldest goes only when it is over
+        counts_{}; // one more than a period holds: the oldest expires only once it has passed in full
     std::size_t head_ = 0;
-    double begin_ = 0; // of the step going on
+    double begin_ = 0; // of the current step
 };
 
 } // namespace straggle::detail

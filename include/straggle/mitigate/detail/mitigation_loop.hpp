@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/mitigator.hpp`: one round of deciding, on plain numbers. What the parts say goes
-/// through here, and only what is safe, allowed and not known to be useless becomes a plan.
+/// Private part of `mitigate/mitigator.hpp`: one decision round on plain numbers. The parts propose; only
+/// what is safe, allowed and not known to be useless enters the plan.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -49,13 +49,13 @@ class mitigation_loop {
     [[nodiscard]] CopyPart const& copies() const noexcept { return copies_; }
     [[nodiscard]] job_log const& jobs() const noexcept { return jobs_; }
     [[nodiscard]] std::uint64_t actions() const noexcept { return meter_.total(); }
-    // Whether nothing is done for a job; see `job_log::sweep` for how long.
+    // Whether a job is left alone; see `job_log::sweep` for how long.
     [[nodiscard]] bool is_left_alone(std::uint64_t job) const {
         if (!effects_.is_left_alone(job)) return false;
         auto const* const entry = jobs_.find(job);
         return entry == nullptr || entry->left_alone;
     }
-    // What was last said of a node, for placement.
+    // A node's entry in the last plan, for placement.
     [[nodiscard]] mitigate::planned_node const* shown(std::uint32_t node) const noexcept {
         return node < memory_.size() && memory_[node].shown < shown_.size() ? &shown_[memory_[node].shown]
                                                                             : nullptr;
@@ -93,14 +93,14 @@ class mitigation_loop {
     }
     void enable(bool is_enabled) noexcept { options_.is_enabled = is_enabled; }
 
-    // One round; `can_run` is asked by places in `running` and `nodes`.
+    // One round; `can_run` gets indices into `running` and `nodes`.
     template <class CanRun>
     void decide(round_facts const& facts, mitigation_plan& plan, CanRun&& can_run) {
         plan_writer out(plan);
         out.clear();
         bool const is_fit = look(facts, out);
         learn(facts);
-        constexpr std::uint64_t many = 16; // ends
+        constexpr std::uint64_t many = 16; // ends without a match, enough to suspect the names
         if (!has_met_ && guard_.ends() >= many && guard_.now() - oldest_ > guard_.longest())
             out.note(mitigate::plan_note::names_disagree);
         std::uint64_t left = actions_left();
@@ -110,7 +110,7 @@ class mitigation_loop {
         write_nodes(facts, is_fit, left, out);
         make_places(facts);
         copies_.plan(guard_.now(), rows_, places_, facts.load, [&](std::uint32_t task, std::uint32_t node) {
-            // Where it has failed it fails again.
+            // A task that failed on a node fails there again.
             return !has_failed(nodes_, rows_[task].job, rows_[task].task, places_[node].node) &&
                    can_run(task, node);
         });
@@ -124,15 +124,16 @@ class mitigation_loop {
               cluster_load const& load, std::vector<assign::ranked_place>& out) {
         copies_.rank_places(task, places, load, out);
     }
-    // The same without a ranking: nodes in service in the caller's order.
+    // The same without ranking: nodes in service, in the caller's order.
     void list(std::span<mitigate::place_row const> places, std::vector<assign::ranked_place>& out) const {
         out.clear();
         for (bool const fails : {false, true})
             for (mitigate::place_row const& p : places)
                 if (p.free > 0 && p.fails == fails && is_in_service(p)) out.push_back({p.row, 0});
     }
-    // For a job that is left alone: nodes drawn at random, as if none were known to be slow. The idle slots
-    // of nodes that are out for being slow count only as far as slots are free elsewhere: in service, these
+    // For a job left alone: draws nodes at random, as if none were known to be slow. Idle slots of nodes
+    // excluded for being slow count only as far as slots are free elsewhere: in service, these nodes would be
+    // as busy as the others.
     // nodes would be as busy as the others.
     void draw(std::span<mitigate::place_row const> places, std::vector<assign::ranked_place>& out) {
         out.clear();
@@ -149,7 +150,7 @@ class mitigation_loop {
                                                         : 0.0;
             double const weight = share * p.free;
             if (!(weight > 0)) continue;
-            // Exponential clocks: each node comes first with a chance in proportion to its weight.
+            // Exponential clocks: each node comes first with probability proportional to its weight.
             out.push_back(
                 {p.row, -std::log(unit_from(mixed(p.row, draws_))) / weight + (p.fails ? 1e300 : 0.0)});
         }
@@ -167,7 +168,7 @@ class mitigation_loop {
             job_log::expose(*entry, mitigate::action_kind::placement);
     }
 
-    // `later`: how much larger the same point of time is here.
+    // `later`: this loop's time minus the other's at the same moment.
     void merge(mitigation_loop const& other, std::span<std::uint32_t const> node_map, double later) {
         if constexpr (requires { nodes_.merge(other.nodes_, node_map, later); })
             nodes_.merge(other.nodes_, node_map, later);
@@ -188,7 +189,7 @@ class mitigation_loop {
         out.flag(storing_part<CopyPart>);
         if constexpr (storing_part<CopyPart>) copies_.write(out);
     }
-    // Into one that has seen nothing.
+    // @pre this loop is new
     status read(byte_reader& in) {
         guard_.read(in);
         meter_.read(in);
@@ -210,11 +211,11 @@ class mitigation_loop {
     [[nodiscard]] static bool is_in_service(mitigate::place_row const& p) noexcept {
         return !p.hung && (p.state == node_state::healthy || p.state == node_state::last_resort);
     }
-    // In (0, 1).
+    // Uniform in (0, 1).
     [[nodiscard]] static double unit_from(std::uint64_t bits) noexcept {
         return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;
     }
-    // A node that is out of service for nothing but its speed.
+    // Whether the node is out of service only because it is slow.
     [[nodiscard]] bool is_only_slow(std::uint32_t node) const noexcept {
         mitigate::planned_node const* const said = shown(node);
         return said != nullptr && said->causes == static_cast<std::uint8_t>(blacklist::cause::slow);
@@ -225,7 +226,7 @@ class mitigation_loop {
         return done < options_.actions.most ? options_.actions.most - done : 0;
     }
 
-    // Whether what is known may be acted on; says why not.
+    // Whether the input may be acted on; adds a note if not.
     bool look(round_facts const& facts, plan_writer& out) {
         guard_.runs(facts.running.size());
         meter_.advance(guard_.now(), options_.actions.period);
@@ -257,12 +258,12 @@ class mitigation_loop {
         if (guard_.is_void() || !options_.is_enabled || !facts.may_decide) withdraw();
         return is_fit;
     }
-    // Nothing that was decided before holds any longer.
+    // Drops all earlier decisions.
     void withdraw() noexcept {
         for (node_memory& m : memory_) m.is_allowed = m.is_charged = false;
     }
 
-    // What runs: as the parts read it, and what it says about what was obeyed.
+    // Passes the running rows to the parts, and sees which advice was followed.
     void learn(round_facts const& facts) {
         attempts_.clear();
         rows_.clear();
@@ -273,7 +274,8 @@ class mitigation_loop {
             if (r.node >= nodes) nodes = r.node + std::size_t{1};
         memory_.resize(nodes);
         std::uint64_t new_copies = 0;
-        bool const is_first = last_round_ <= -1e300; // what ran before was started by no action of ours
+        bool const is_first =
+            last_round_ <= -1e300; // attempts from before the first round were not started by our advice
         double newest = -1e300;
         oldest_ = guard_.now();
         std::uint64_t touched = 0;
@@ -299,7 +301,8 @@ class mitigation_loop {
                              .is_copy = r.is_copy,
                              .may_copy = r.may_copy});
             node_memory& m = memory_[r.node];
-            if (r.start >= last_round_ && r.start < guard_.now()) { // began since, each told once
+            if (r.start >= last_round_ &&
+                r.start < guard_.now()) { // began since the last round; counted once
                 if (r.is_copy && !is_first) ++new_copies;
                 guard_.news();
             }
@@ -307,7 +310,7 @@ class mitigation_loop {
             if (r.start > newest) newest = r.start;
             if (r.start < oldest_) oldest_ = r.start;
             if (!is_nan(r.reported) && r.reported > last_round_) guard_.news();
-            if (r.job != touched || job == nullptr) // a job often comes in one piece
+            if (r.job != touched || job == nullptr) // rows of a job are often adjacent
                 job = jobs_.touch(touched = r.job, guard_.now(), r.left_alone, r.kind);
             if (job != nullptr) {
                 job->kind = r.kind;
@@ -428,7 +431,7 @@ class mitigation_loop {
             if (!facts.running[k.task_row].left_alone) out.kills().push_back({facts.running[k.task_row].row});
     }
 
-    // Does it help?
+    // Stops kinds of action that do not help.
     void judge(plan_writer& out) {
         constexpr std::array notes{mitigate::plan_note::exclusion_stopped, mitigate::plan_note::copy_stopped,
                                    mitigate::plan_note::cooldown_stopped,
@@ -453,8 +456,8 @@ class mitigation_loop {
     std::size_t excluded_ = 0;
     mitigate::plan_note quiet_why_ = mitigate::plan_note::clock_jumped;
     bool is_restored_ = false;
-    bool has_met_ = false; // a job both ran and ended
-    double oldest_ = 0;    // start of what runs
+    bool has_met_ = false; // a job name was seen both running and ended
+    double oldest_ = 0;    // earliest start among running attempts
 
     std::vector<running_attempt> attempts_;
     std::vector<mitigate::running_row> rows_;

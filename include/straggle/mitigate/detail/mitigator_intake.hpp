@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/mitigator.hpp`: what the caller's records go through before the loop gets them.
-/// Here names become numbers, times go on one line, and what is refused is counted.
+/// Private part of `mitigate/mitigator.hpp`: converts the caller's records for the loop. Maps names to
+/// numbers, puts times on one line, and counts what it rejects.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -27,7 +27,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What a mitigator holds but for its plans, and the way in.
+// All state of a mitigator except its plans, and the intake.
 template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
           class NodeFields, class NodePart, class CopyPart>
 class mitigator_intake {
@@ -59,7 +59,7 @@ class mitigator_intake {
         loop_.guard().tick(line_.at(now));
     }
 
-    // An attempt that has ended. False for what is of no use.
+    // An attempt that ended. False if unusable.
     bool take(Attempt const& attempt) {
         read_ended out;
         if (!attempts_.read(attempt, line_, loop_.guard(), tasks_.races(), counts_.attempts,
@@ -76,7 +76,7 @@ class mitigator_intake {
         return loop_.ended(out.attempt, out.kind, loop_.is_left_alone(out.attempt.job));
     }
 
-    // All that runs and all nodes there are, into rows.
+    // Converts all running attempts and all nodes to rows.
     template <class RunningRange, class Nodes>
     clock_step take_round(time_type const& now, RunningRange& running, Nodes& nodes, cluster_load& load) {
         clock_step const step = begin_round(line_, loop_.guard(), now);
@@ -93,7 +93,7 @@ class mitigator_intake {
         return step;
     }
 
-    // A task that does not run yet.
+    // A task that is not running yet.
     [[nodiscard]] mitigate::new_task waiting_task(Running const& task) {
         auto const read = tasks_.read_waiting(task, [this](auto const& name) { return this->kind_of(name); });
         return {.job = read.job, .task = read.task, .kind = read.kind, .input = read.input};

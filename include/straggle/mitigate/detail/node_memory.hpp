@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/detail/mitigation_loop.hpp`: what was said of each node, and whether it was
-/// obeyed.
+/// Private part of `mitigate/detail/mitigation_loop.hpp`: what was decided about each node, and whether the
+/// scheduler followed it.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -17,12 +17,12 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 struct node_memory {
-    bool is_allowed = false; // its exclusion was let through
-    bool is_charged = false; // and was seen to be obeyed
-    double since = 0;        // when it was let through
+    bool is_allowed = false; // its exclusion passed the limits
+    bool is_charged = false; // and the scheduler followed it
+    double since = 0;        // when the exclusion was allowed
     double newest_start = -1e300;
-    std::uint64_t verdict = 0;                        // the round in which it was last spoken of
-    std::size_t shown = static_cast<std::size_t>(-1); // place in what was shown last
+    std::uint64_t verdict = 0;                        // last round with a verdict on it
+    std::size_t shown = static_cast<std::size_t>(-1); // index in the last plan
 };
 
 inline void write_memory(byte_writer& out, std::span<node_memory const> nodes) {

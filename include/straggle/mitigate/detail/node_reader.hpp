@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/mitigator.hpp`: what its plans say of the user's nodes.
+/// Private part of `mitigate/mitigator.hpp`: maps the entries of a plan to the user's nodes.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -30,7 +30,7 @@ template <class Range>
                               static_cast<std::ranges::range_difference_t<Range>>(row));
 }
 
-// The user's nodes, with what the last plan says of each.
+// The user's nodes, each with its entry in the last plan.
 template <class Node, class Fields>
 class node_reader : public node_rows<Node, Fields> {
     using base = node_rows<Node, Fields>;
@@ -44,8 +44,8 @@ class node_reader : public node_rows<Node, Fields> {
     using base::base;
     using typename base::node_id;
 
-    // A node for `rank_places`, as it stood in the last plan; but whether it is there is told now. @pre it
-    // has a name
+    // A node for `rank_places`: its state is from the last plan, its presence from this call. @pre it has a
+    // name
     template <class Loop>
     [[nodiscard]] mitigate::place_row place_of(Node const& node, Loop const& loop) const {
         mitigate::place_row place{.node = tables_.ids.find(unwrap(project(fields_.node, node)))};
@@ -65,12 +65,12 @@ class node_reader : public node_rows<Node, Fields> {
         if (read_condition(fields_, node) == record::condition::away)
             place.state = node_state::away;
         else if (place.state == node_state::away)
-            place.state = node_state::healthy; // it has come back
+            place.state = node_state::healthy; // it has returned
         place.free = place.slots > busy ? place.slots - busy : 0;
         return place;
     }
 
-    // The nodes of a range that are there and can run a task, for `rank_places`.
+    // The nodes of a range that are present and can run a task, for `rank_places`.
     template <class Nodes, class Loop, class CanRun>
     void read_places(Nodes&& nodes, Loop const& loop, bool full_too, CanRun& can_run,
                      std::vector<mitigate::place_row>& out) const {
@@ -85,7 +85,7 @@ class node_reader : public node_rows<Node, Fields> {
             if (can_run(node)) out.push_back(place);
         }
     }
-    // What other threads are to know of a plan.
+    // The part of a plan that other threads read.
     void fill(mitigate::node_states<node_id>& view, std::span<mitigate::planned_node const> planned) const {
         view.clear();
         for (std::size_t i = 0; i < rows_.size(); ++i) {

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/speculator.hpp`: what a task has left on a node that may be slow just now.
+/// Private part of `mitigate/speculator.hpp`: how long a task has left on a node that may be slow right now.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -17,13 +17,13 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// How likely a node is to be slow just now, less than as a rule or more, which is as likely. A slowdown that
-// is known already is a part of that.
+// How likely a node is slow right now. The slowdown is uncertain: less or more than usual, equally likely. A
+// slowdown that is already known is part of it.
 struct place_odds {
     static constexpr double less = 0.70710678118654752, more = 1.4142135623730951;
 
-    std::array<double, 2> chance{};   // of each
-    std::array<double, 2> slow{1, 1}; // times what is known
+    std::array<double, 2> chance{};   // of each slowdown
+    std::array<double, 2> slow{1, 1}; // relative to the known slowdown
 
     place_odds() = default;
     place_odds(record::slow_guess const& now, double known) noexcept
@@ -35,24 +35,24 @@ struct place_odds {
     [[nodiscard]] double mean_of_slow(Of&& of) const {
         return chance[0] * of(slow[0]) + chance[1] * of(slow[1]);
     }
-    // How many times as long as on such a node otherwise, on average.
+    // Mean slowdown, relative to the same node when it is not slow.
     [[nodiscard]] double mean() const noexcept {
         return mean_of([](double times) { return times; });
     }
-    // The mean of what a function says of each slowdown.
+    // Mean of a function of the slowdown.
     template <class Of>
     [[nodiscard]] double mean_of(Of&& of) const {
         if (!(any() > 0)) return of(1.0);
         return (1 - any()) * of(1.0) + mean_of_slow(of);
     }
-    // That, or what it says of a node that is not slow, if that is more.
+    // The larger of that mean and the value for a node that is not slow.
     template <class Of>
     [[nodiscard]] double most_of(Of&& of) const {
         double const plain = of(1.0);
         return any() > 0 ? (std::max)(plain, (1 - any()) * plain + mean_of_slow(of)) : plain;
     }
-    // A slowdown by which a task would have ended long ago does not explain that it runs: it hangs, or is
-    // large. `age`: as on a node of slowdown 1.
+    // A slowdown under which a task would have ended long ago does not explain why it still runs: it hangs or
+    // is large. `age`: scaled to a node of slowdown 1.
     [[nodiscard]] place_odds given(predict::time_outlook const& outlook, double age) const noexcept {
         if (!(any() > 0)) return *this;
         place_odds out = *this;
@@ -63,13 +63,13 @@ struct place_odds {
     }
 };
 
-// How many times as long tasks are expected to take there as on a usual node.
+// Expected slowdown of a new task there, relative to a usual node.
 [[nodiscard]] inline double expected_slowdown(mitigate::place_row const& p) noexcept {
     double const known = believed(p.slow);
     return known * place_odds(p.slow_now, known).mean();
 }
 
-// What a task has left that has run for `age`. `factor`: of the task and its node.
+// Time left for a task that has run for `age`. `factor`: of the task and its node.
 [[nodiscard]] inline predict::time_points left_after(predict::time_outlook const& outlook, double age,
                                                      double factor) noexcept {
     predict::time_points left = outlook.times_after(age / factor);
@@ -77,9 +77,8 @@ struct place_odds {
     return left;
 }
 
-// The same where the node may be slow just now: its times and those of slow nodes, each as likely as it is.
-// Not less than without: that a node is slow explains why a task is late, and is no reason to think that it
-// ends soon.
+// The same where the node may be slow right now: mixes the times of both cases by their probability. Never
+// less than without: a slow node explains why a task is late, but is no reason to expect an early end.
 [[nodiscard]] inline predict::time_points left_after(predict::time_outlook const& outlook, double age,
                                                      double factor, place_odds const& odds) {
     predict::time_points const plain = left_after(outlook, age, factor);

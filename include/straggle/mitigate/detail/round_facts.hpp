@@ -2,8 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/mitigator.hpp`: what a round is told, and what is asked of parts beside
-/// deciding.
+/// Private part of `mitigate/mitigator.hpp`: the inputs of a round, and the optional functions of its parts.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -21,8 +20,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A part that can be told what another one of its type has learned, by an index of this one for each node of
-// the other, and one that can be stored.
+// A part that can merge another of its type, given this part's index for each node of the other, and that can
+// be stored.
 template <class Part>
 concept merging_part =
     requires(Part& a, Part const& b, std::span<std::uint32_t const> map) { a.merge(b, map); };
@@ -32,7 +31,7 @@ concept storing_part = requires(Part& a, Part const& b, byte_writer& out, byte_r
     { a.read(in) } -> std::same_as<status>;
 };
 
-// Whether a node is slow just now, where a part that decides about nodes tells.
+// Whether a node is slow right now, if the node part knows.
 template <class Part>
 [[nodiscard]] record::slow_guess slow_now(Part const& part, std::uint32_t node) noexcept {
     if constexpr (requires { part.slow_now(node); })
@@ -41,7 +40,7 @@ template <class Part>
         return {};
 }
 
-// Whether a task has failed on a node, where such a part remembers.
+// Whether a task has failed on a node, if the part remembers.
 template <class Part>
 [[nodiscard]] bool has_failed(Part const& part, std::uint64_t job, std::uint64_t task,
                               std::uint32_t node) noexcept {
@@ -50,7 +49,7 @@ template <class Part>
     else
         return false;
 }
-// Whether what ended last on a node has failed, where such a part tells.
+// Whether a node's latest attempts failed, if the part knows.
 template <class Part>
 [[nodiscard]] bool only_fails(Part const& part, std::uint32_t node) noexcept {
     if constexpr (requires { part.only_fails(node); })
@@ -59,7 +58,7 @@ template <class Part>
         return false;
 }
 
-// What a round is given beside its records.
+// Inputs of a round besides its records.
 struct round_facts {
     clock_step step = clock_step::usual;
     bool may_decide = true; // no other decider holds the lease

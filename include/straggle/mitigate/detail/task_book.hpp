@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/speculator.hpp`: what is kept of each running task from round to round.
+/// Private part of `mitigate/speculator.hpp`: what is remembered of each running task between rounds.
 #pragma once
 
 #include <straggle/assign/race_record.hpp>
@@ -20,12 +20,12 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // A running task: its reports, and its race if it has a copy.
 struct task_note {
     std::uint64_t job = 0, task = 0;
-    double start = 0; // of its original
+    double start = 0; // of the original
     predict::progress_track track{};
     assign::race_claim claim{}; // of the last copy advised
     double copy_start = 0;
     std::uint32_t kind = no_index;
-    std::uint32_t round = 0;    // seen last
+    std::uint32_t round = 0;    // last seen
     std::uint16_t launched = 0; // copies seen
     bool advised = false, racing = false, counted = false, over = false;
 
@@ -34,7 +34,7 @@ struct task_note {
     }
 };
 
-// Notes in the order of job and task. A round reads them in that order and writes the next ones.
+// Notes in order of job and task: a round reads them and writes the next ones in that order.
 class task_book {
   public:
     void begin() {
@@ -42,7 +42,7 @@ class task_book {
         at_ = 0;
         ++round_;
     }
-    // The note of a task, in ascending order of job and task.
+    // The note of a task; call in ascending order of job and task.
     task_note& turn_to(std::uint64_t job, std::uint64_t task) {
         while (at_ < notes_.size() && notes_[at_].is_before(job, task)) keep(notes_[at_++]);
         if (at_ < notes_.size() && notes_[at_].job == job && notes_[at_].task == task && !notes_[at_].over)
@@ -64,13 +64,13 @@ class task_book {
                                          [&](task_note const& n, int) { return n.is_before(job, task); });
         return at != notes_.end() && at->job == job && at->task == task ? &*at : nullptr;
     }
-    // Where the last note written will be once the round has ended.
+    // Index of the last note written, valid after the round.
     [[nodiscard]] std::size_t last() const noexcept { return next_.size() - 1; }
     [[nodiscard]] task_note& operator[](std::size_t i) noexcept { return notes_[i]; }
     [[nodiscard]] std::size_t size() const noexcept { return notes_.size(); }
 
   private:
-    // A task that is not told this time may be between two attempts, or its end be told a little later.
+    // A missing task may be between two attempts, or its end may be reported late: keep its note for a while.
     void keep(task_note const& n) {
         if (!n.over && round_ - n.round < 3) next_.push_back(n);
     }

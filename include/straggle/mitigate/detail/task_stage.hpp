@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/speculator.hpp`: goes through the running tasks job by job, and says which are
-/// late and what they have left.
+/// Private part of `mitigate/speculator.hpp`: goes through the running tasks job by job, finds the late ones,
+/// and predicts the time they have left.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -39,14 +39,14 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 struct running_job {
     std::uint64_t job;
-    double seen, longest; // when last, and its longest attempt
+    double seen, longest; // when last seen, and its longest attempt
     bool is_over = false;
 };
 
-// The jobs of which tasks run, when they are over, and how many tasks a job has.
+// Jobs with running tasks, when they end, and how many tasks a job has.
 class running_jobs {
   public:
-    // In a round, in ascending order of jobs.
+    // Call in ascending order of jobs within a round.
     void seen(std::uint64_t job, double now, double longest) {
         auto const at = place_of(job);
         if (at == jobs_.end() || at->job != job) {
@@ -57,13 +57,13 @@ class running_jobs {
         at->seen = now;
         at->longest = (std::max)(at->longest, longest);
     }
-    // A job is over, whether something of it was seen or not.
+    // A job is over, whether it was ever seen or not.
     void finish(std::uint64_t job) {
         count_job();
         auto const at = place_of(job);
         if (at != jobs_.end() && at->job == job) at->is_over = true;
     }
-    // Ends a round: one of which nothing was seen for long is over, too. Calls end(job) for each.
+    // Ends a round: jobs not seen for long are over, too. Calls end(job) for each.
     template <class End>
     void finish_idle(double now, double usual, End&& end) {
         next_.clear();
@@ -83,10 +83,10 @@ class running_jobs {
         new_.clear();
     }
 
-    // Tasks that ended and jobs that are over tell how many tasks a job has.
+    // The number of tasks per job comes from ended tasks and finished jobs.
     void count_task() noexcept { tasks_ += 1; }
     [[nodiscard]] double tasks_per_job() const noexcept {
-        constexpr double as_many = 5, before = 20; // jobs, and their tasks as long as nothing is known
+        constexpr double as_many = 5, before = 20; // prior: weight in jobs, and tasks per job
         return (tasks_ + as_many * before) / (over_ + as_many);
     }
 
@@ -112,7 +112,7 @@ struct no_views {};
 template <class Scan = detect::straggler_scan<detect::tail_of_siblings>>
 class task_stage {
     using running_row = mitigate::running_row;
-    // The default rule is asked task by task, with all that is known; others see a job as `job_view`.
+    // The default rule is asked task by task with all that is known; custom rules see a job as a `job_view`.
     static constexpr bool by_rows = std::same_as<Scan, detect::straggler_scan<detect::tail_of_siblings>>;
 
   public:
@@ -123,7 +123,7 @@ class task_stage {
           progress_(options.times.most_kinds) {}
     [[nodiscard]] Scan const& scan() const noexcept { return scan_; }
 
-    // A task ended well, or was stopped. False for what is no time.
+    // A task succeeded or was stopped. False if its time is unusable.
     bool observe(mitigate::ended_row const& e, task_note const* note) {
         double const took = e.end - e.start, slow = slow_of(e.node);
         if (e.how != attempt_status::success)
@@ -155,16 +155,16 @@ class task_stage {
             return x > y || (!(y > x) && a.row < b.row);
         });
     }
-    // Tasks that ended and jobs that are over tell how many tasks a job has.
+    // The number of tasks per job comes from ended tasks and finished jobs.
     void count_task() noexcept { jobs_.count_task(); }
     void finish(std::uint64_t job) {
         forget(job);
         jobs_.finish(job);
     }
     [[nodiscard]] double tasks_per_job() const noexcept { return jobs_.tasks_per_job(); }
-    // The usual time of a task of the cluster; 0: not known.
+    // The usual time of a task on this cluster; 0: not known.
     [[nodiscard]] double usual() const noexcept { return usual_; }
-    // That of a task of a job on a usual node.
+    // The usual time of a task of this job on a usual node.
     [[nodiscard]] double usual_of(std::uint64_t job, std::uint32_t kind, double input) {
         if (!siblings_.outlook(job, kind, {}, outlook_)) return usual_;
         return outlook_.usual() * siblings_.factor(job, kind, {0, 1, input});
@@ -194,14 +194,14 @@ class task_stage {
         ended_ = (std::min)(all, 200.0);
     }
 
-    // Of the last look.
+    // Results of the last round.
     std::vector<mitigate::late_task> late_{};
     std::vector<mitigate::kill_row> kills_{};
     std::vector<copy_candidate> candidates_{};
     std::vector<candidate_group> groups_{};
     std::vector<probe_candidate> probes_{};
     std::uint32_t tasks_ = 0, no_estimate_ = 0, hung_ = 0;
-    std::uint32_t late_nodes_ = 0; // with late tasks, those that hang left out
+    std::uint32_t late_nodes_ = 0; // nodes with late tasks, hung nodes excluded
     std::size_t copies_running_ = 0;
 
   private:
@@ -217,7 +217,7 @@ class task_stage {
     }
     struct sorted_row {
         std::uint64_t job, task;
-        std::uint32_t at; // among the running
+        std::uint32_t at; // index among the running rows
         bool is_copy;
     };
     struct node_note {
@@ -245,7 +245,7 @@ class task_stage {
         copies_running_ = 0;
         slots_ = 0;
         nodes_.assign(nodes_.size(), {});
-        constexpr std::uint32_t most = 0xffffff; // beyond is a mistake, and no reason for so much memory
+        constexpr std::uint32_t most = 0xffffff; // a larger number is a mistake, not a reason to allocate
         for (mitigate::place_row const& p : places) {
             if (p.node >= most) continue;
             if (p.node >= nodes_.size()) nodes_.resize(p.node + std::size_t{1});
@@ -269,7 +269,7 @@ class task_stage {
             });
     }
 
-    // All tasks of one job.
+    // Checks all tasks of one job.
     void look_at_job(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
                      task_book& book) {
         running_row const& any = running[rows.front().at];
@@ -303,7 +303,7 @@ class task_stage {
         for (std::size_t c = first; c < candidates_.size(); ++c) candidates_[c].group = groups_.size() - 1;
     }
 
-    // Marks the rows of tasks that the detector names by one more than the place of their finding.
+    // For each task that the detector names, stores the index of its finding plus one.
     void ask_detector(double now, std::span<running_row const> running, std::span<sorted_row const> rows)
         requires(!by_rows)
     {
@@ -322,7 +322,7 @@ class task_stage {
             named_[view.running[scan_.findings()[k].task].row] = k + 1;
     }
 
-    // One task: its original, or what is left of it, and its copies.
+    // Checks one task: its original, if that still runs, and its copies.
     void look_at_task(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
                       bool known, double threshold, task_book& book) {
         running_row const& t = running[rows.front().at];
@@ -347,7 +347,7 @@ class task_stage {
         predict::progress_worth worth;
         bool by_progress = options_.use_progress && !hung && note && note->track.promise() > 0 &&
                            (worth = progress_.worth(t.kind, note->track.reached)).tasks >= 3;
-        place_odds const odds = // progress knows better how fast its node is
+        place_odds const odds = // progress already reflects the node's speed
             hung || by_progress ? place_odds() : odds_of(t.node).given(outlook_, age / factor);
         double chance = hung || age >= limit ? 1.0 : odds.most_of([&](double times) {
             return outlook_.survival_after(age / (factor * times), limit / (factor * times));
@@ -355,7 +355,7 @@ class task_stage {
         if (by_progress) {
             double const doubt = std::sqrt(worth.variance), stale = note->track.since_promise(now);
             double const promised = note->track.promise() * std::exp(-worth.bias);
-            // Most tasks are far from late, whoever is asked.
+            // Most tasks are far from late; skip the costly prediction for them.
             constexpr double unlikely = 0.1;
             if (chance < unlikely && age - stale + promised * std::exp(2 * doubt) < limit)
                 by_progress = false;
@@ -380,7 +380,7 @@ class task_stage {
         }
         if (hung) {
             ++hung_;
-            left.at.fill(100 * outlook_.usual() * factor + age); // as good as never
+            left.at.fill(100 * outlook_.usual() * factor + age); // practically never
         } else if (!by_progress) {
             left = left_after(outlook_, age, factor, odds);
         }
@@ -393,8 +393,8 @@ class task_stage {
             nodes_[t.node].late = true;
             ++late_nodes_;
         }
-        // Copies are lost as well, with their nodes or by faults of their own. Another one may follow, after
-        // twice as long each time: nothing waits for ever for what will not end.
+        // Copies get lost too, with their nodes or through their own faults. Each further copy waits twice as
+        // long as the one before, so a task that never ends gets few.
         bool const again = note && note->launched >= options_.copies_per_task &&
                            now - note->copy_start <
                                usual * std::exp2((std::min)(note->launched - options_.copies_per_task, 40u));
@@ -416,7 +416,7 @@ class task_stage {
     void read_note(task_note& n, double now, running_row const& t, std::span<running_row const> running,
                    std::span<sorted_row const> rows) {
         if (!rows.front().is_copy &&
-            (n.start < t.start || t.start < n.start)) { // another attempt, or the first
+            (n.start < t.start || t.start < n.start)) { // a different attempt, or the first
             n.track = {};
             n.start = t.start;
         }
@@ -434,12 +434,12 @@ class task_stage {
     mitigate::speculator_options options_;
     Scan scan_;
     [[no_unique_address]] std::conditional_t<by_rows, no_views, job_views> views_{};
-    std::vector<std::uint32_t> named_{};       // by row of the job
-    detect::finding const* finding_ = nullptr; // of the task that is looked at
+    std::vector<std::uint32_t> named_{};       // by row within the job
+    detect::finding const* finding_ = nullptr; // of the current task
     double slots_ = 0;
     predict::sibling_times siblings_;
     predict::progress_trust progress_;
-    double usual_ = 0, ended_ = 0; // time of a task of the cluster
+    double usual_ = 0, ended_ = 0; // usual time of a task, and how many ended
     predict::time_outlook outlook_{};
     std::vector<node_note> nodes_{};
     std::vector<sorted_row> order_{};
