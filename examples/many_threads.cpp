@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Four threads report to one mitigator what has ended, and ask it which hosts to use. docs/guide/threads.md
+/// Four threads report to one mitigator what has ended, and ask it which hosts to use. docs/guide/linking.md
 /// shows the marked parts.
 
 #include <straggle/mitigate/mitigator.hpp>

@@ -3,7 +3,7 @@
 
 /// @file
 /// One thread decides from time to time which hosts to avoid, another gives out tasks all the time and asks
-/// for the newest decision, without locks. docs/guide/threads.md shows the marked parts.
+/// for the newest decision, without locks. docs/guide/linking.md shows the marked parts.
 
 #include <straggle/base/published.hpp>
 #include <straggle/straggle.hpp>

@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// What docs/guide/threads.md promises, for the thread sanitizer: distinct objects in distinct threads, const
+// What docs/guide/linking.md promises, for the thread sanitizer: distinct objects in distinct threads, const
 // members of one object in many.
 
 #include <straggle/straggle.hpp>

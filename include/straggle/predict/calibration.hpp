@@ -68,7 +68,7 @@ struct predicted_range {
 /// having been asked about meanwhile. Were each of them held against the range given then, one bad guess
 /// would be paid for hundreds of times, and ranges would grow without bound. So each is held against what the
 /// range would be *now*: the one given, moved as its levels have moved since. Only the counts are about the
-/// range that was given. Nothing can be promised then; docs/guide/predicting.md has what was measured.
+/// range that was given. Nothing can be promised then; docs/guide/detecting.md has what was measured.
 ///
 /// Source: I. Gibbs and E. Candes, Adaptive conformal inference under distribution shift (2021), whose rule
 /// this is for each end. Ours: the two ends (a one-sided error cannot be mended by a wider middle), log-odds

@@ -87,7 +87,7 @@ class prediction_scratch {
 /// those of the fleet; an even share of the weight.
 ///
 /// **Why 10.** Predicting the tasks of real histories before they were learned, the error of a few quantiles
-/// is least for 4 to 8 neighbors and grows slowly from there (docs/guide/predicting.md); `range` of a
+/// is least for 4 to 8 neighbors and grows slowly from there (docs/guide/detecting.md); `range` of a
 /// distribution needs 9 for its 80 %.
 ///
 /// @tparam Record the user's record of a task
