@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Puts a selection policy and any number of capacity limits together: ranking in, decision out.
+/// Combines a selection policy with any number of capacity limits: a ranking goes in, a decision comes out.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -22,8 +22,8 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Decides which nodes to avoid, on one ranking and without memory; `dynamic_blacklist`
-/// remembers, and knows more.
+/// Decides which nodes to avoid, from one ranking and without memory; `dynamic_blacklist` remembers, and uses
+/// more evidence.
 ///
 /// @par Example
 /// `blacklister{}.decide(ranking)` uses the defaults a production scheduler can trust: `slower_by`, and at
@@ -31,25 +31,23 @@ namespace straggle::inline STRAGGLE_ABI {
 /// one_per_domain{rack_of}}` names a policy and limits; naming limits replaces the default one, `unlimited{}`
 /// removes it.
 ///
-/// @par Cost
-/// of `decide`: the policy's, plus O(nodes log nodes) when a node is weak; allocates nothing in
-/// the steady state when given a decision to fill
+/// of `decide`: the policy's, plus O(nodes log nodes) when a node is weak; allocates nothing in the steady
+/// state when it fills a decision passed to it
 /// @par Guarantees
-/// deterministic (but for a random fill). Only allocation can throw; a decision being filled
-/// is empty then, and deciding again gives what it would have given (but for a random fill, whose draws are
-/// gone).
+/// deterministic (except for a random fill). Only allocation can throw; a decision being filled is then
+/// empty, and deciding again gives the same result (except for a random fill, whose draws are lost).
 template <class Selection = blacklist::slower_by, class... Limits>
 class blacklister {
     static_assert(detail::explain_selection<Selection>());
     static_assert((detail::explain_limit_name<Limits>() && ...));
 
   public:
-    /// A policy, with every limit at its defaults.
+    /// A policy with the default limits.
     explicit constexpr blacklister(Selection selection = {})
         requires(std::default_initializable<Limits> && ...)
         : selection_(std::move(selection)) {}
 
-    /// A policy and its limits.
+    /// A policy with its limits.
     constexpr blacklister(Selection selection, Limits... limits)
         requires(sizeof...(Limits) > 0)
         : selection_(std::move(selection)), limits_(std::move(limits)...) {}
@@ -63,14 +61,14 @@ class blacklister {
         return decision;
     }
 
-    /// Is no decision: the compiler says in one line what a limit misses.
+    /// Not a valid call: makes the compiler say in one line what a limit lacks.
     template <class NodeId, class JobId, class... Out>
         requires(!(blacklist::node_limit<Limits, NodeId> && ...))
     auto decide(node_ranking<NodeId, JobId> const&, Out&...) {
         return (detail::explain_limit<Limits, blacklist::fleet_view<NodeId>, NodeId>() && ...);
     }
 
-    /// Decides on a ranking into a decision whose memory is used again.
+    /// Decides on a ranking into an existing decision, reusing its memory.
     template <class NodeId, class JobId>
         requires(blacklist::node_limit<Limits, NodeId> && ...)
     void decide(node_ranking<NodeId, JobId> const& ranking, blacklist_decision<NodeId>& decision) {
@@ -79,7 +77,7 @@ class blacklister {
         detail::decision_access::begin(decision, Selection::name, note, candidates_.size());
         limits_.begin(blacklist::fleet_view<NodeId>(ranking, calls_ + 1), candidates_.size());
         if (!candidates_.empty()) write(ranking, decision);
-        ++calls_; // not before: limits are asked the same again when an allocation has failed
+        ++calls_; // only now: after a failed allocation, limits must see the same call again
     }
 
   private:
@@ -87,7 +85,7 @@ class blacklister {
     void write(node_ranking<NodeId, JobId> const& ranking, blacklist_decision<NodeId>& decision) {
         census_.take(ranking.nodes(), ranking.edges());
 
-        // The blacklisted fill the verdicts from the front, the spared after them, both worst first.
+        // The verdicts list the blacklisted nodes first, then the spared, each worst first.
         spared_by_.assign(candidates_.size(), {});
         std::size_t blacklisted = 0;
         for (std::size_t i = 0; i < candidates_.size(); ++i) {

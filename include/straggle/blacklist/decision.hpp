@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which nodes to avoid, as plain data that carries its reasons: what was measured, what it was compared
-/// with, which limit spared which node, and until when.
+/// Which nodes to avoid, as plain data with the reasons: what was measured, what it was compared with, which
+/// limit spared which node, and until when.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -22,18 +22,17 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// One node that something is held against, with everything needed to explain it to an operator. A node that
-/// is avoided for several windows keeps the evidence of the last one that found it weak.
-///
-/// The slowdown is what to read first: "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks".
-/// What stands behind it are scores, which only a ranking gives.
-/// @tparam Text how the names of policy and limit are held; `logged_verdict` owns them
+/// One node with evidence against it, and everything needed to explain it to an operator. A node avoided for
+/// several windows keeps the evidence of the last window that found it weak.
+/// Read the slowdown first: "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks". The scores
+/// behind it are filled in only from a ranking.
+/// @tparam Text type that holds the names of policy and limit; `logged_verdict` owns them
 template <class NodeId, class Text = std::string_view>
 struct verdict {
     NodeId id{};                            ///< as the records name it
-    node_state state = node_state::healthy; ///< where it stands
+    node_state state = node_state::healthy; ///< the node's state
     slowdown slow{};                        ///< how many times as long its tasks take
-    std::uint8_t causes = 0;                ///< what is held against it: set of `cause`
+    std::uint8_t causes = 0;                ///< reasons against it: set of `cause`
     std::uint64_t n = 0;                    ///< scores; tasks from a `dynamic_blacklist`
     double mean = 0;                        ///< of the scores
     double sd = 0;                          ///< of the scores
@@ -41,17 +40,17 @@ struct verdict {
     std::uint32_t level = 0;                ///< in the ranking, 0 weakest
     std::size_t provably_faster = 0;        ///< nodes whose whole interval lies below this one's
     std::size_t provably_slower = 0;        ///< nodes whose whole interval lies above
-    double value = 0;                       ///< what the policy compared
-    double threshold = 0;                   ///< with what
+    double value = 0;                       ///< the quantity that the policy compared
+    double threshold = 0;                   ///< the bound it was compared with
     Text rule{};                            ///< name of the policy, or of its part, that named the node
     Text spared_by{};          ///< name of the limit that kept the node in service; empty: none did
-    std::uint32_t strikes = 0; ///< exclusions not yet made good; 0 from a blacklister
-    /// Window that excluded the node, or, from a `dynamic_blacklist`, when it came into its state, by the
-    /// caller's clock (in seconds if it is one of std::chrono); 0 from a blacklister, or spared.
+    std::uint32_t strikes = 0; ///< exclusions not yet worked off; 0 from a blacklister
+    /// Window that excluded the node; from a `dynamic_blacklist`, the time it entered its state, on the
+    /// caller's clock (in seconds for a clock of std::chrono); 0 from a blacklister, or if spared.
     double since = 0;
-    /// First window that may end it, or when it ends; 0 from a blacklister, or spared.
+    /// First window that may end the exclusion, or the time when it ends; 0 from a blacklister, or if spared.
     double until = 0;
-    std::uint32_t probe_slots = 0; ///< on probation: how many attempts it may run at a time; 0: not told
+    std::uint32_t probe_slots = 0; ///< on probation: how many attempts it may run at a time; 0: unknown
 
     friend bool operator==(verdict const&, verdict const&) = default;
 };
@@ -64,18 +63,18 @@ struct decision_access;
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// The answer of a `dynamic_blacklist`, `rolling_blacklister` or `blacklister`: the nodes to avoid, those to
-/// try out, and the weak ones that were not to be avoided.
+/// The answer of a `dynamic_blacklist`, `rolling_blacklister` or `blacklister`: nodes to avoid, nodes on
+/// probation, and weak nodes that stay in service.
 template <class NodeId>
 class blacklist_decision {
   public:
-    /// Empty.
+    /// An empty decision.
     blacklist_decision() = default;
-    /// A copy.
+    /// Copies a decision.
     blacklist_decision(blacklist_decision const&) = default;
-    /// Leaves the other one to be assigned to or destroyed.
+    /// Moves a decision; the source may only be assigned to or destroyed.
     blacklist_decision(blacklist_decision&&) noexcept = default;
-    /// Becomes a copy in the memory it has; is empty should an allocation fail.
+    /// Copies into the existing memory; empty if an allocation fails.
     blacklist_decision& operator=(blacklist_decision const& other) {
         if (this == &other) return *this;
         blacklisted_ = on_probation_ = spared_ = away_ = 0;
@@ -93,66 +92,66 @@ class blacklist_decision {
         away_ = other.away_;
         return *this;
     }
-    /// Leaves the other one to be assigned to or destroyed.
+    /// Moves a decision; the source may only be assigned to or destroyed.
     blacklist_decision& operator=(blacklist_decision&&) noexcept = default;
     ~blacklist_decision() = default;
 
-    /// Nodes to give no more work, worst first. Empty is an answer.
+    /// Nodes that should get no more work, worst first. May be empty.
     [[nodiscard]] std::span<verdict<NodeId> const> blacklisted() const& noexcept {
         return std::span(verdicts_).first(blacklisted_);
     }
-    /// Nodes whose exclusion is over but that have yet to prove themselves: a few tasks each, best backup
-    /// copies, never the only copy. Worst first; always empty from a blacklister.
+    /// Nodes whose exclusion has ended but that still have to prove themselves: give each a few tasks,
+    /// ideally backup copies, never the only copy. Worst first; always empty from a blacklister.
     [[nodiscard]] std::span<verdict<NodeId> const> on_probation() const& noexcept {
         return std::span(verdicts_).subspan(blacklisted_, on_probation_);
     }
-    /// Nodes that load or a limit kept in service, or brought back to it, worst first.
+    /// Weak nodes kept in service, or returned to it, by load or a limit, worst first.
     [[nodiscard]] std::span<verdict<NodeId> const> spared() const& noexcept {
         return std::span(verdicts_).subspan(blacklisted_ + on_probation_, spared_);
     }
-    /// Nodes that are not there, as the caller said.
+    /// Nodes that the caller reported as away.
     [[nodiscard]] std::span<verdict<NodeId> const> away() const& noexcept {
         return std::span(verdicts_).subspan(blacklisted_ + on_probation_ + spared_, away_);
     }
-    // A span of a decision that is about to go away: name the decision first.
+    // A span into a temporary decision would dangle: name the decision first.
     void blacklisted() const&& = delete;  // keep the decision in a variable first
     void on_probation() const&& = delete; // keep the decision in a variable first
     void spared() const&& = delete;       // keep the decision in a variable first
     void away() const&& = delete;         // keep the decision in a variable first
 
-    /// Where a node stands: `excluded`, `on_probation`, `last_resort` for a weak one that was spared, `away`,
-    /// and `healthy` for every other, unknown nodes included. What is spared because too
-    /// many look weak at once is healthy: there the measurement is not believed.
+    /// The state of a node: `excluded`, `on_probation`, `last_resort` for a weak node that was spared,
+    /// `away`, and `healthy` for all others, including unknown nodes. A node spared because too many look
+    /// weak at once is healthy: that measurement is not trusted.
     /// @par Cost
-    /// O(1) expected, however many nodes there are
+    /// O(1) expected, regardless of the number of nodes
     [[nodiscard]] node_state state(typename interner<NodeId>::key_type id) const {
         verdict<NodeId> const* const v = find(id);
         return v == nullptr ? node_state::healthy : v->state;
     }
-    /// What there is to say of a node; null if nothing is held against it. Valid as long as the decision.
+    /// The verdict on a node; null if there is nothing against it. Valid as long as the decision.
     /// @par Cost
-    /// as `state`
+    /// same as `state`
     [[nodiscard]] verdict<NodeId> const* find(typename interner<NodeId>::key_type id) const {
         std::size_t const place = places_.find(id);
         return place < blacklisted_ + on_probation_ + spared_ + away_ ? &verdicts_[place] : nullptr;
     }
     /// True for an excluded node; false for one on probation.
     /// @par Cost
-    /// as `state`
+    /// same as `state`
     [[nodiscard]] bool avoids(typename interner<NodeId>::key_type id) const {
         return state(id) == node_state::excluded;
     }
-    /// True for a node on probation: a copy, but no task of its own.
+    /// True for a node on probation: give it a copy, but no task of its own.
     /// @par Cost
-    /// as `state`
+    /// same as `state`
     [[nodiscard]] bool tries(typename interner<NodeId>::key_type id) const {
         return state(id) == node_state::on_probation;
     }
     /// Name of the policy that decided.
     [[nodiscard]] std::string_view rule() const noexcept { return rule_; }
-    /// What the policy has to say about the fleet as a whole.
+    /// The policy's remark on the fleet as a whole.
     [[nodiscard]] blacklist::selection_note note() const noexcept { return note_; }
-    /// Name of the policy that says for how long; empty from a blacklister or a `dynamic_blacklist`.
+    /// Name of the policy that sets the length; empty from a blacklister or a `dynamic_blacklist`.
     [[nodiscard]] std::string_view excluding() const noexcept { return exclusion_rule_; }
     /// The window decided on; 0 from a blacklister or a `dynamic_blacklist`.
     [[nodiscard]] std::int64_t window() const noexcept { return window_; }
@@ -160,7 +159,7 @@ class blacklist_decision {
   private:
     friend detail::decision_access;
 
-    // The blacklisted, those on probation, the spared; the rest only keep their memory for reuse.
+    // First the blacklisted, then those on probation, then the spared; the rest is memory kept for reuse.
     std::vector<verdict<NodeId>> verdicts_;
     detail::rare_ids<NodeId> places_; // of the verdicts
     std::size_t blacklisted_ = 0;

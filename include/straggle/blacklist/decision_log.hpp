@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A decision together with all that it was made from, as plain data: to be logged, explained much later, and
-/// made again. In what form it is stored is the user's choice; a decision comes out the same only if every
-/// number does, so doubles are to be written with enough digits (17, or the shortest that read back).
+/// A decision with all its inputs, as plain data: to log, to explain much later, and to reproduce. The user
+/// chooses the storage format; a decision is reproduced only if every number is, so write doubles with enough
+/// digits (17, or the shortest that read back).
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -28,30 +28,30 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 template <class NodeId>
 using logged_verdict = verdict<NodeId, std::string>;
 
-/// What is remembered of a node after a decision.
+/// What is remembered about a node after a decision.
 template <class NodeId>
 struct logged_exclusion {
     NodeId id{};     ///< as in the rankings
-    exclusion state; ///< where it stands
+    exclusion state; ///< the node's exclusion state
 
     friend bool operator==(logged_exclusion const&, logged_exclusion const&) = default;
 };
 
-/// One decision on one window: what it was made from, and what came out.
+/// One decision on one window: its inputs and its result.
 template <class NodeId>
 struct decision_record {
     std::int64_t window = 0;                           ///< its number
-    rank::edge_rule edges = rank::edge_rule::closed;   ///< by which nodes count as provably slower
+    rank::edge_rule edges = rank::edge_rule::closed;   ///< decides which nodes count as provably slower
     std::vector<ranked_node<NodeId>> nodes;            ///< as in the ranking: weakest level first
     std::vector<rank::unranked_node<NodeId>> unranked; ///< as in the ranking
 
     std::string rule;                                 ///< name of the selection policy
     std::string excluding;                            ///< name of the exclusion policy; may be empty
-    selection_note note = selection_note::none;       ///< what the policy said of the fleet
+    selection_note note = selection_note::none;       ///< the policy's remark on the fleet
     std::vector<logged_verdict<NodeId>> blacklisted;  ///< as in the decision: worst first
     std::vector<logged_verdict<NodeId>> on_probation; ///< as in the decision
     std::vector<logged_verdict<NodeId>> spared;       ///< as in the decision
-    /// What a `rolling_blacklister` remembers after the decision, in its order; nothing: it was not recorded.
+    /// What a `rolling_blacklister` remembers after the decision, in its order; empty: not recorded.
     std::optional<std::vector<logged_exclusion<NodeId>>> exclusions;
 };
 
@@ -59,7 +59,7 @@ struct decision_record {
 struct decision_difference {
     std::string_view list;  ///< member of `decision_record`; empty: the decision as a whole
     std::size_t place = 0;  ///< in that list
-    std::string_view field; ///< member that differs; "count": one list is longer, all before is the same
+    std::string_view field; ///< member that differs; "count": one list is longer, everything before is equal
 
     friend bool operator==(decision_difference const&, decision_difference const&) = default;
 };
@@ -182,7 +182,7 @@ struct compare_exclusions {
     }
 };
 
-// What `compare_exclusions` reads, without a copy.
+// A view of what `compare_exclusions` reads.
 template <class NodeId>
 struct exclusion_now {
     NodeId const& id;
@@ -201,15 +201,15 @@ bool has_twins(blacklist::decision_record<NodeId> const& record) {
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// Writes down a decision and the ranking it was made on, into a record whose memory is used again.
-/// @param ranking that was decided on
-/// @param decision of a `blacklister` or a `rolling_blacklister` on it
+/// Writes a decision and its ranking into an existing record, reusing its memory.
+/// @param ranking the decision is based on it
+/// @param decision of a `blacklister` or a `rolling_blacklister` on that ranking
 /// @param window its number
-/// @param record everything in it is replaced; `exclusions` becomes empty
+/// @param record completely replaced; `exclusions` becomes empty
 /// @par Cost
 /// O(nodes); allocates nothing if the record has held as much before
 /// @par Guarantees
-/// should an allocation fail the record can be used again, but holds nothing of use
+/// if an allocation fails, the record stays usable but its contents are unspecified
 template <class NodeId, class JobId>
 void record_of(node_ranking<NodeId, JobId> const& ranking, blacklist_decision<NodeId> const& decision,
                std::int64_t window, decision_record<NodeId>& record) {
@@ -236,8 +236,8 @@ template <class NodeId, class JobId>
     return record;
 }
 
-/// Writes down the last decision of a `rolling_blacklister`, with what that remembers after it.
-/// @param ranking that was decided on
+/// Writes the last decision of a `rolling_blacklister`, with what it remembers after it.
+/// @param ranking the decision is based on it
 /// @param keeper a `rolling_blacklister`
 /// @par Cost
 /// O(nodes); allocates
@@ -252,17 +252,16 @@ template <class NodeId, class JobId, class Keeper>
     return record;
 }
 
-/// Decides once more on the window of a record, and compares.
-///
-/// A `rolling_blacklister` that is new, with the policies and limits of the original, and is shown all
-/// records from the first on makes the same decisions to the bit; a policy with a random fill needs its
-/// engine in the original state, a limit with a demand the demands of then.
+/// Decides again on the window of a record, and compares.
+/// A new `rolling_blacklister` with the policies and limits of the original makes bit-identical decisions if
+/// it is passed all records from the first on; a policy with a random fill needs its engine in the original
+/// state, a limit on demand the original demands.
 /// @param record made by `record_of`
 /// @param keeper a `rolling_blacklister` that has seen the records before this one
-/// @param fleet the nodes of the cluster, if the original was told them; empty: it was not
-/// @return the first difference, or nothing if the decision is the same, beginning with the nodes themselves
-/// (which are ranked anew). `status::out_of_domain`, and nothing has been decided, if the record cannot
-/// be of any decision (see `rank::ranking_from`; or a node occurs twice), or its window is not after the
+/// @param fleet the nodes of the cluster if the original got them; empty: it did not
+/// @return the first difference, or nothing if the decision is the same; the comparison starts with the nodes
+/// themselves (which are ranked anew). `status::out_of_domain`, with nothing decided, if no decision can have
+/// produced the record (see `rank::ranking_from`; or a node occurs twice), or if its window is not after the
 /// last one
 /// @par Cost
 /// that of `decide`, plus O(nodes log nodes); allocates
@@ -288,7 +287,7 @@ replay_decision(decision_record<NodeId> const& record, Keeper& keeper,
     compare.in_list("on_probation", record.on_probation, decision.on_probation(), detail::compare_verdicts{});
     compare.in_list("spared", record.spared, decision.spared(), detail::compare_verdicts{});
     if (record.exclusions) {
-        // One by one: the decision is made, so no allocation may fail any more.
+        // One by one: the decision is made, so no allocation may fail now.
         std::size_t place = 0;
         keeper.for_each_exclusion([&](NodeId const& id, exclusion const& state) {
             std::size_t const at = place++;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Nodes that are provably slower than a good part of the fleet, however little; the same
-/// where tasks are not independent, and with the rate of false alarms held down over the whole fleet.
+/// Nodes that are provably slower than a good part of the fleet, by however little; variants for dependent
+/// tasks, and with a bounded false discovery rate over the fleet.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -23,14 +23,14 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// ceil(q * others), at least one: "slower than none" proves nothing. The small step back keeps 0.07 * 100
-// from becoming 8 by rounding.
+// ceil(q * others), at least 1: being slower than no node proves nothing. The small subtraction keeps 0.07 *
+// 100 from becoming 8 by rounding.
 inline std::size_t nodes_to_dominate(double q, std::size_t others) noexcept {
     double const exact = std::ceil(q * static_cast<double>(others) - 1e-9);
     return exact > 1 ? static_cast<std::size_t>(exact) : 1;
 }
 
-// The upper end that a node's lower end has to exceed.
+// The upper end that a node's lower end must exceed.
 template <class Node, class High>
 double domination_threshold(std::span<Node const> nodes, double q, High const& high,
                             std::vector<double>& highs) {
@@ -46,7 +46,7 @@ inline constexpr auto low_end = [](auto const& node) noexcept { return node.ci.l
 inline constexpr auto high_end = [](auto const& node) noexcept { return node.ci.high; };
 
 // Selects the nodes whose lower end exceeds the upper ends of the share q of the others. `low(node)` and
-// `high(node)` are the ends that count.
+// `high(node)` give the ends to use.
 template <class Node, class Low, class High>
 blacklist::selection_note
 select_dominated(std::span<Node const> nodes, double q, double least_mean, Low const& low, High const& high,
@@ -66,15 +66,15 @@ select_dominated(std::span<Node const> nodes, double q, double least_mean, Low c
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// Weak is a node whose whole interval lies above the whole intervals of at least ceil(q * (ranked - 1))
-/// other nodes; q = 1/2 unless said otherwise. `slower_by` asks how much slower, too.
+/// A node is weak if its whole interval lies above the whole intervals of at least ceil(q * (ranked - 1))
+/// other nodes; q = 1/2 by default. `slower_by` also requires a minimum difference.
 ///
-/// Source: ours. The paper's level 0 is absence of evidence ("no node is provably slower"); this asks for
-/// evidence. Twenty equal nodes with fifty tasks each: level 0 selects 96 % of them, `dominated{0.5}` 0.01 %,
-/// and it still finds 99.8 % of the nodes that are slow by one deviation.
+/// Source: ours. The paper's level 0 is an absence of evidence ("no node is provably slower"); this policy
+/// requires evidence. Of twenty equal nodes with fifty tasks each, level 0 selects 96 %, `dominated{0.5}`
+/// 0.01 %, and it still finds 99.8 % of the nodes that are slow by one deviation.
 ///
-/// A node of which much is known can be slower beyond doubt and hardly slower: `least_mean` says how much
-/// slower it has to be to matter.
+/// With much data, a node can be significantly slower but only slightly: `least_mean` sets how much slower it
+/// must be to matter.
 ///
 /// Verdict: value = lower end of the node's interval, threshold = upper end it had to exceed.
 /// @par Cost
@@ -83,7 +83,7 @@ struct dominated {
     static constexpr std::string_view name = "dominated";
 
     double q = 0.5; ///< share of the other ranked nodes, in (0, 1]
-    /// Mean score from which on a node may be selected; any finite number.
+    /// Minimum mean score of a selected node; any finite number.
     double least_mean = (std::numeric_limits<double>::lowest)();
 
     template <class Node>
@@ -94,22 +94,23 @@ struct dominated {
     }
 };
 
-/// `dominated` where tasks are not independent: intervals count as the root of `design_effect` times as wide
-/// as they are.
+/// `dominated` for dependent tasks: treats intervals as wider by the square root of `design_effect`.
 ///
-/// An interval takes the scores of a node for independent. Tasks of one job that run on a node together share
-/// its disk and its ups and downs: then n of them say as much as n / `design_effect` independent ones. The
-/// interval is too short: of thirty nodes judged every hour, a healthy one is avoided every few hours.
+/// An interval assumes that the scores of a node are independent. Tasks of one job on one node share its disk
+/// and its ups and downs: n of them carry as much information as n / `design_effect` independent ones. The
+/// plain interval is then too short: of thirty nodes judged every hour, a healthy one is avoided every few
+/// hours.
 ///
-/// Source: the design effect of Kish 1965, Survey Sampling, 8.2: 1 + (m - 1) rho for groups of m with the
-/// correlation rho; tasks that come by fours with rho = 1/3 have 2. The constant is ours. On the simulated
-/// cluster of the experiments, 104 runs without a weak node, `dominated` names a healthy one in 40 of 15 871
-/// windows of a node and this one in none; nodes weak for a whole window are still found in 94 to 100 % of
-/// them (`dominated`: 99 to 100). Intervals from the variance between the pairs of a job and a node, or with
-/// a design effect estimated from them, named 2 and 6, and found less.
+/// Source: the design effect of Kish 1965, Survey Sampling, 8.2: 1 + (m - 1) rho for groups of m with
+/// correlation rho; for tasks in groups of four with rho = 1/3 it is 2. The constant is ours. On the
+/// simulated cluster of the experiments, in 104 runs without a weak node, `dominated` names a healthy node in
+/// 40 of 15 871 node windows and this policy in none; it still finds nodes that are weak for a whole window
+/// in 94 to 100 % of them (`dominated`: 99 to 100). Intervals from the variance between the pairs of a job
+/// and a node, or with a design effect estimated from them, named 2 and 6, and found less.
 ///
-/// What it costs where tasks are independent: of the nodes slow by one deviation, twenty of fifty tasks each,
-/// it finds 91 % in a window, `dominated` 99.8 %. A `rolling_blacklister` looks again in the next one.
+/// Its cost when tasks are independent: of nodes slow by one deviation, with twenty nodes of fifty tasks
+/// each, it finds 91 % in a window, `dominated` 99.8 %. A `rolling_blacklister` tries again in the next
+/// window.
 ///
 /// Verdict: value = lower end of the node's widened interval, threshold = upper end it had to exceed.
 /// @par Cost
@@ -118,8 +119,8 @@ struct clearly_dominated {
     static constexpr std::string_view name = "clearly_dominated";
 
     double q = 0.5;             ///< share of the other ranked nodes, in (0, 1]
-    double design_effect = 2.0; ///< scores that say as much as one independent score, at least 1
-    /// Mean score from which on a node may be selected; any finite number.
+    double design_effect = 2.0; ///< scores worth one independent score, at least 1
+    /// Minimum mean score of a selected node; any finite number.
     double least_mean = (std::numeric_limits<double>::lowest)();
 
     template <class Node>
@@ -136,7 +137,7 @@ struct clearly_dominated {
 };
 
 /// `dominated` with the false discovery rate over the fleet held at alpha: of all nodes it selects, at most
-/// that share is expected to be no slower than the rest, however large the fleet.
+/// that share is expected to be no slower than the rest, regardless of the size of the fleet.
 ///
 /// Source: ours; Welch's one-sided t-test of each node against all others together (Welch 1947,
 /// doi:10.1093/biomet/34.1-2.28), then the step-up procedure of Benjamini and Hochberg (1995,
@@ -152,7 +153,7 @@ struct dominated_fdr {
     double q = 0.5;      ///< share of the other ranked nodes, in (0, 1]
     double alpha = 0.05; ///< false discovery rate, in (0, 1)
     stats::deviation_kind deviation =
-        stats::deviation_kind::sample; ///< what the ranking's interval rule used
+        stats::deviation_kind::sample; ///< must match the ranking's interval rule
 
     template <class Node>
     selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
@@ -195,7 +196,7 @@ struct dominated_fdr {
         return {n, node.mean, node.sd * node.sd * degrees};
     }
 
-    // P(a difference of means this large or larger) if the node were like the rest.
+    // P(a difference of means at least this large) if the node were like the rest.
     static double slower_by_chance(detail::pooled_moments const& node,
                                    detail::pooled_moments const& rest) noexcept {
         double const a = node.m2 / (node.n - 1) / node.n;

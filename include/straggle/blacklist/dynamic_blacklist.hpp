@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which nodes to avoid, decided again and again: attempts go in as they end, a state for each node comes
-/// out. It decides as a `mitigator` does, by the same part, and says nothing of copies.
+/// Which nodes to avoid, updated continuously: ended attempts go in, a state for each node comes out. It uses
+/// the same node stage as a `mitigator`, without copies.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -32,48 +32,48 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// How a `dynamic_blacklist` decides, and its bounds. The defaults are for a production cluster.
+/// How a `dynamic_blacklist` decides, and its limits. The defaults suit a production cluster.
 struct dynamic_blacklist_options {
-    node_stage_options decisions{};                ///< what is weak, limits, lengths of exclusions
-    std::size_t most_nodes = std::size_t{1} << 17; ///< names that are remembered
-    std::uint64_t hash_key = 0;                    ///< of names of jobs and tasks; see `base/interner.hpp`
+    node_stage_options decisions{};                ///< what counts as weak, limits, lengths of exclusions
+    std::size_t most_nodes = std::size_t{1} << 17; ///< limit on node names remembered
+    std::uint64_t hash_key = 0; ///< for the names of jobs and tasks; see `base/interner.hpp`
 };
 
-/// What became of the records that a `dynamic_blacklist` was shown.
+/// What became of the records that a `dynamic_blacklist` saw.
 struct dynamic_blacklist_counts {
-    attempt_counts attempts;         ///< that ended; `used` ones are evidence, failed and killed ones too
+    attempt_counts attempts; ///< that ended; `used` ones are evidence, including failed and killed ones
     record::running_counts running;  ///< that ran at a decision
     std::uint64_t no_room = 0;       ///< nodes beyond `most_nodes`
-    std::uint64_t nodes_refused = 0; ///< records of nodes without a name, or with one that stood further up
+    std::uint64_t nodes_refused = 0; ///< node records that repeat an earlier name or have none
     friend constexpr bool operator==(dynamic_blacklist_counts const&,
                                      dynamic_blacklist_counts const&) = default;
 };
 
-/// Decides which nodes to avoid, by all that was seen of them so far.
+/// Decides which nodes to avoid, from everything observed so far.
 ///
-/// A node is found weak when its tasks provably take longer than elsewhere, by enough to matter
-/// (`slowdown_evidence_options::least_slowdown`), when they do not end, or when they fail. It is excluded
-/// where the others can carry its work, else it is a last resort. See `node_stage`, which decides here
-/// and in a `mitigator`; `rolling_blacklister` takes rules and limits of your own.
+/// A node is weak if its tasks provably take longer than elsewhere, by enough to matter
+/// (`slowdown_evidence_options::least_slowdown`), if they do not end, or if they fail. It is excluded if the
+/// others can carry its work; otherwise it is a last resort. See `node_stage`, which decides here and in a
+/// `mitigator`; `rolling_blacklister` accepts custom rules and limits.
 ///
 /// @par Example
 /// `dynamic_blacklist list{attempt_fields{.job = &attempt::job, .node = &attempt::host, ...}};`
-/// Call `observe` for every attempt that ends, also those that failed or were killed, and `decide` once per
-/// heartbeat or once per hour: what adds up over time does so by the times of the records.
+/// Call `observe` for every attempt that ends, including those that failed or were killed, and `decide` once
+/// per heartbeat or once per hour: evidence accumulates by the times in the records.
 ///
-/// What more you tell makes it better, and none of it is needed: `running_fields` and all attempts that
-/// run find nodes that hang; `node_fields` and all nodes tell slots, classes of machines, failure domains and
-/// what the operator says; the load lets it see what an exclusion would cost. Without nodes the fleet is
-/// those that attempts were seen on, with one slot each.
+/// Further input improves the decisions, and all of it is optional: with `running_fields` and all running
+/// attempts it finds nodes that hang; with `node_fields` and all nodes it knows slots, machine classes,
+/// failure domains and the operator's settings; with the load it estimates the cost of an exclusion. Without
+/// nodes, the fleet is the set of nodes seen in attempts, with one slot each.
 ///
-/// @tparam Attempt and `Running`, `Node`: the user's record types; `base::no_field` where there are none
+/// @tparam Attempt and `Running`, `Node`: the user's record types; `base::no_field` if there are none
 /// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what
 /// @par Cost
-/// `observe` O(1); `decide` O(n log n) for n nodes and attempts of jobs that go on. Memory is
-/// bounded by the options; the steady state allocates nothing
+/// `observe` O(1); `decide` O(n log n) for n nodes and attempts of unfinished jobs. The options bound the
+/// memory; the steady state allocates nothing
 /// @par Guarantees
-/// deterministic. Only allocation and what the caller passes in can throw: the last decision
-/// stands then. One thread at a time
+/// deterministic. Only allocation and the caller's own functions can throw: the last decision then stands.
+/// One thread at a time
 /// @snippet blacklist.cpp blacklist
 template <class Attempt, class AttemptFields, class Running = base::no_field,
           class RunningFields = base::no_field, class Node = base::no_field,
@@ -87,13 +87,13 @@ class dynamic_blacklist {
     using times = detail::blacklist_times<Attempt, AttemptFields, Running, RunningFields>;
 
   public:
-    /// How nodes are named.
+    /// Type of node names.
     using node_id = owned_identifier_t<detail::field_value_t<decltype(AttemptFields::node), Attempt>>;
-    /// What nodes are named by in calls: `std::string_view` for text.
+    /// Type of node names as arguments: `std::string_view` for text.
     using node_key = typename interner<node_id>::key_type;
-    /// Points of time: what attempts end or start at; `double` where they have only a duration.
+    /// Points in time: the type of attempts' ends or starts; `double` if they have only a duration.
     using time_type = typename times::type;
-    /// What is decided.
+    /// Type of a decision.
     using decision_type = blacklist_decision<node_id>;
 
     /// @param attempts an `attempt_fields`
@@ -101,7 +101,7 @@ class dynamic_blacklist {
         requires(!knows_running && !knows_nodes)
         : dynamic_blacklist(std::move(attempts), RunningFields{}, NodeFields{}, options) {}
     /// @param attempts an `attempt_fields`, @param running a `running_fields`, @param nodes a `node_fields`;
-    /// `base::no_field{}` for what there is none of
+    /// `base::no_field{}` for record types that you do not have
     dynamic_blacklist(AttemptFields attempts, RunningFields running, NodeFields nodes,
                       dynamic_blacklist_options options = {})
         : options_(options),
@@ -110,8 +110,9 @@ class dynamic_blacklist {
           nodes_(std::move(nodes), options.most_nodes),
           decisions_(options.decisions) {}
 
-    /// Takes in an attempt that has ended, whichever way. The clock is that of its own times.
-    /// @return whether its length is used; if not, `counts` tells why. Failed ones count as such
+    /// Adds an attempt that ended, whatever its status. Its own times drive the clock.
+    /// @return whether its duration is used; if not, `counts` has the reason. Failed attempts count as
+    /// failures
     bool observe(Attempt const& attempt)
         requires(times::has_own)
     {
@@ -121,22 +122,22 @@ class dynamic_blacklist {
         clock_.is_open = false;
         return used;
     }
-    /// The same by the caller's clock.
+    /// The same at the caller's time.
     bool observe(Attempt const& attempt, time_type const& now) {
         clock_.tell(now);
         return take(attempt);
     }
 
-    /// Decides by what ended.
-    /// @param now by the clock of the records; an earlier one than before changes nothing
+    /// Decides from ended attempts.
+    /// @param now on the clock of the records; an earlier time than before changes nothing
     /// @return the decision, valid until the next one
     decision_type const& decide(time_type const& now) {
         begin(now);
         return finish({});
     }
-    /// Decides by what ended and what runs.
-    /// @param now by the clock of the records
-    /// @param running all attempts that run now, copies too, one record for each
+    /// Decides from ended and running attempts.
+    /// @param now on the clock of the records
+    /// @param running all running attempts, copies included, one record each
     template <std::ranges::input_range RunningRange>
         requires knows_running &&
                  std::convertible_to<std::ranges::range_reference_t<RunningRange>, Running const&>
@@ -145,11 +146,11 @@ class dynamic_blacklist {
         read_running(running);
         return finish({});
     }
-    /// Decides by what ended, what runs, and all nodes of the cluster; a node that is not among them is gone.
-    /// @param now by the clock of the records
-    /// @param running all attempts that run now; an empty range where that is not known
-    /// @param nodes all nodes there are, full and excluded ones too
-    /// @param load how many tasks wait; the slots may be left out
+    /// Decides from ended attempts, running attempts, and all nodes of the cluster; a missing node is gone.
+    /// @param now on the clock of the records
+    /// @param running all running attempts; an empty range if unknown
+    /// @param nodes all nodes, including full and excluded ones
+    /// @param load how many tasks wait; the slots may be omitted
     template <class RunningRange, std::ranges::input_range Nodes>
         requires knows_nodes && std::convertible_to<std::ranges::range_reference_t<Nodes>, Node const&>
     decision_type const& decide(time_type const& now, RunningRange&& running, Nodes&& nodes,
@@ -167,7 +168,7 @@ class dynamic_blacklist {
     /// The last decision; empty before the first.
     [[nodiscard]] decision_type const& decision() const& noexcept { return decision_; }
     void decision() const&& = delete; // keep the blacklist in a variable first
-    /// Where a node stands. O(1)
+    /// The state of a node. O(1)
     [[nodiscard]] node_state state(node_key node) const {
         std::uint32_t const at = nodes_.ids().find(node);
         return at == detail::no_index ? node_state::healthy : decisions_.state(at);
@@ -177,7 +178,7 @@ class dynamic_blacklist {
         std::uint32_t const at = nodes_.ids().find(node);
         return at == detail::no_index ? slowdown{} : decisions_.slowdown_of(at);
     }
-    /// The same from as little as there is: for people, nothing is decided by it. O(1)
+    /// The same from minimal evidence: for display only, no decision uses it. O(1)
     [[nodiscard]] slowdown estimate_of(node_key node) const {
         std::uint32_t const at = nodes_.ids().find(node);
         return at == detail::no_index ? slowdown{} : decisions_.estimate_of(at);
@@ -188,26 +189,26 @@ class dynamic_blacklist {
         return at == detail::no_index ? blacklist::failure_rate{} : decisions_.failures_of(at);
     }
 
-    /// Jobs of which more tasks have failed than ended well, most failures first. What fails everywhere
-    /// counts for no node: it is the job that is to be looked at.
+    /// Jobs with more failed tasks than successes, most failures first. A job that fails everywhere counts
+    /// against no node: check the job itself.
     [[nodiscard]] std::vector<blacklist::failing_job> failing_jobs() const {
         std::vector<blacklist::failing_job> jobs;
         decisions_.failing_jobs(jobs);
         return jobs;
     }
-    /// What a job is called in `failing_jobs`.
+    /// The key of a job in `failing_jobs`.
     template <base::identifier Job>
     [[nodiscard]] std::uint64_t key_of_job(Job const& job) const {
         return detail::key_of(job, options_.hash_key);
     }
 
-    /// Says that a job is over, so that its memory can be used again. Without it a job is over when nothing
-    /// was seen of it for long.
+    /// Reports that a job is over, so that its memory can be reused. Without this call, a job is over once it
+    /// has not been seen for long.
     template <base::identifier Job>
     void finish_job(Job const& job) {
         decisions_.finish_job(detail::key_of(job, options_.hash_key));
     }
-    /// Forgets a node, say because the machine is gone: one of that name later is a new one.
+    /// Forgets a node, for example because the machine is gone: a later node of that name is new.
     void forget(node_key node) {
         std::uint32_t const at = nodes_.ids().find(node);
         if (at == detail::no_index) return;
@@ -215,13 +216,14 @@ class dynamic_blacklist {
         nodes_.ids().erase(at);
     }
 
-    /// The part that decides.
+    /// The node stage.
     [[nodiscard]] node_stage const& decisions() const noexcept { return decisions_; }
     /// What became of all records.
     [[nodiscard]] dynamic_blacklist_counts const& counts() const noexcept { return counts_; }
 
-    /// Takes over what another one has learned, as shards of one cluster do; its decisions stay its own.
-    /// @pre the same options, and not this one
+    /// Merges what another blacklist has learned, as shards of one cluster do; this one keeps its own
+    /// decisions.
+    /// @pre the same options, and a different object
     void merge(dynamic_blacklist const& other) {
         STRAGGLE_EXPECTS(&other != this);
         clock_.adopt_origin(other.clock_);
@@ -229,7 +231,7 @@ class dynamic_blacklist {
         decisions_.merge(other.decisions_, nodes_.ids().take_in(other.nodes_.ids(), later), later);
     }
 
-    /// All that was learned and decided, as bytes that `restore` reads on any machine.
+    /// All state learned and decided, as bytes that `restore` reads on any machine.
     [[nodiscard]] std::vector<std::byte> serialize() const
         requires base::storable_identifier<node_id>
     {
@@ -240,10 +242,10 @@ class dynamic_blacklist {
         decisions_.write(out);
         return std::move(out).seal(kind_of_frame, 1);
     }
-    /// Becomes what was serialized, and decides from then on as that would have; nothing changes when that
-    /// fails. The decision itself is empty until the next one; `state` knows all.
-    /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
-    /// a newer library; `wrong_kind` for bytes of something else; `out_of_range` for more than the options
+    /// Restores serialized state, and decides from then on as the original would have; on failure nothing
+    /// changes. The decision itself is empty until the next call of `decide`; `state` is restored.
+    /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are incomplete or
+    /// from a newer library; `wrong_kind` for bytes of another type; `out_of_range` for more than the options
     /// allow
     [[nodiscard]] status restore(std::span<std::byte const> bytes)
         requires base::storable_identifier<node_id>
@@ -318,7 +320,7 @@ class dynamic_blacklist {
         decisions_.decide(clock_.now(), attempts_running_, nodes_.rows(), load);
         write();
         std::swap(decision_, next_);
-        // What was learned of a node that is gone has lost its weight by then.
+        // By then, the evidence on a vanished node has lost its weight.
         double const gone = 384 * decisions_.evidence().window_length();
         if (gone > 0)
             nodes_.forget_before(clock_.now() - gone, [this](std::uint32_t node) {
@@ -372,7 +374,7 @@ class dynamic_blacklist {
     decision_type decision_, next_;
     dynamic_blacklist_counts counts_;
     std::vector<running_attempt> attempts_running_;
-    bool is_told_ = false; // the nodes of this decision
+    bool is_told_ = false; // the nodes were passed to this decision
 };
 
 template <class AttemptFields>
@@ -384,7 +386,7 @@ dynamic_blacklist(AttemptFields, RunningFields, NodeFields, dynamic_blacklist_op
                          detail::record_or_none<RunningFields>, RunningFields,
                          detail::record_or_none<NodeFields>, NodeFields>;
 
-/// A blacklist of records that are named: for fields that are callables.
+/// A blacklist with its record types named: for fields that are callables.
 /// @par Example
 /// `auto list = dynamic_blacklist_of<attempt, task, host>(attempts, running, nodes);`
 template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
@@ -394,7 +396,7 @@ template <class Attempt, class Running, class Node, class AttemptFields, class R
     return dynamic_blacklist<Attempt, AttemptFields, Running, RunningFields, Node, NodeFields>(
         std::move(attempts), std::move(running), std::move(nodes), options);
 }
-/// The same where only attempts are told.
+/// The same with attempts only.
 template <class Attempt, class AttemptFields>
 [[nodiscard]] auto dynamic_blacklist_of(AttemptFields attempts, dynamic_blacklist_options options = {}) {
     return dynamic_blacklist<Attempt, AttemptFields>(std::move(attempts), options);

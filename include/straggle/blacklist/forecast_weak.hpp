@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Nodes that a forecast expects to be weak, as a selection policy, and two policies in one: what was
-/// measured and what is expected enter the same decision, under the same limits, each with its reason.
+/// A selection policy for nodes that a forecast expects to be weak, and a policy that combines two others:
+/// measured and expected weakness enter the same decision, under the same limits, each with its reason.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -20,29 +20,29 @@
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// Nodes that are likely to be weak, the likeliest first, by what the user says of each: mostly the forecast
-/// of a `forecaster` for the period to come.
+/// Nodes that are likely to be weak, the likeliest first, by a probability that the user supplies: usually
+/// the forecast of a `forecaster` for the next period.
 ///
-/// A node that has no forecast is not selected, whatever was measured of it (`either` asks both). Nodes that
-/// are not in the ranking cannot be: a policy names what was ranked.
+/// A node without a forecast is not selected, regardless of its measurements (`either` uses both). Nodes
+/// outside the ranking cannot be selected: a policy names ranked nodes only.
 ///
-/// Source: ML-NA (Ouyang et al. 2017), section V: nodes likely to be in their weak phase are to be
-/// blacklisted. Verdict: value = probability, threshold = `least`.
-/// @tparam Probability `probability_of(id)` is an `outcome<double>` or a number; a status, and what is no
-/// number from 0 to 1, is no forecast
+/// Source: ML-NA (Ouyang et al. 2017), section V: blacklist nodes that are likely to be in their weak phase.
+/// Verdict: value = probability, threshold = `least`.
+/// @tparam Probability `probability_of(id)` is an `outcome<double>` or a number; a status, or a value that is
+/// not a number in [0, 1], means no forecast
 /// @par Example
 /// `blacklister{forecast_weak{[&](std::string const& id) { return forecast.at(id); }}}`
 /// @pre `least` in [0, 1]
 /// @par Cost
-/// one call per ranked node, and to sort the selected ones; allocates nothing in the steady state
+/// one call per ranked node, plus sorting the selected ones; allocates nothing in the steady state
 /// @par Guarantees
-/// deterministic if the forecast is; ties: the worse mean, then the one seen first
+/// deterministic if the forecast is; ties: the worse mean, then first seen
 template <class Probability>
 struct forecast_weak {
     static constexpr std::string_view name = "forecast_weak";
 
-    Probability probability_of; ///< how likely a node is to be weak
-    double least = 0.5;         ///< from this probability on a node is selected
+    Probability probability_of; ///< probability that a node is weak
+    double least = 0.5;         ///< selects nodes with at least this probability
 
     template <class Node>
     selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
@@ -76,23 +76,23 @@ inline constexpr char either_name[] = "either";
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// Nodes that one policy or another selects: first those of the first, in its order, then what the second
-/// adds.
+/// Nodes that either policy selects: first those of the first policy, in its order, then those that the
+/// second adds.
 ///
-/// Verdict: that of the policy which named the node first, under its name; the note is that of the first
-/// policy, or of the second where the first has none.
+/// Verdict: that of the policy that named the node first, under its name; the note is that of the first
+/// policy, or of the second if the first has none.
 /// @par Example
 /// `blacklister{either{dominated{}, forecast_weak{probability_of}}}`
 /// @par Cost
-/// of both, and O(nodes) more; allocates nothing in the steady state
+/// of both, plus O(nodes); allocates nothing in the steady state
 /// @par Guarantees
 /// deterministic if both are
 template <selection_policy First, selection_policy Second>
 struct either {
     static constexpr std::string_view name = detail::nested_name<detail::either_name, First, Second>;
 
-    First first{};   ///< asked first
-    Second second{}; ///< asked for more
+    First first{};   ///< takes precedence
+    Second second{}; ///< adds its nodes after the first
 
     template <class Node>
     selection_note select(std::span<Node const> nodes, selection_scratch& scratch,

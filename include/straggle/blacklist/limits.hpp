@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Capacity limits: how much of a cluster may be taken out, whatever a policy thinks of its nodes. Limits
-/// compose; a node is taken out only if every one of them admits it, and a spared node is reported with the
-/// name of the limit that spared it. Limits that look at time and demand are in `timed_limits.hpp`.
+/// Capacity limits: how much of a cluster may be taken out, regardless of the policy. Limits compose; a node
+/// is taken out only if all of them admit it, and a spared node is reported with the name of the limit that
+/// spared it. Limits on time and demand are in `timed_limits.hpp`.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -24,15 +24,15 @@
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// The cluster as limits see it: the nodes the ranking knows, and those that are part of it although no task
-/// of this window tells about them.
+/// The cluster as limits see it: the nodes in the ranking, and nodes that belong to the cluster but have no
+/// task in this window.
 /// @par Guarantees
-/// views only; lives as long as the ranking and the identifiers it was made from
+/// views only; valid as long as the ranking and the identifiers it was made from
 template <class NodeId>
 class fleet_view {
   public:
     /// @param ranking of this window
-    /// @param window its number; only the differences of numbers mean something
+    /// @param window its number; only differences between numbers matter
     /// @param silent nodes of the cluster that are not in the ranking
     template <class JobId>
     explicit fleet_view(node_ranking<NodeId, JobId> const& ranking, std::int64_t window = 0,
@@ -43,7 +43,7 @@ class fleet_view {
     [[nodiscard]] std::span<ranked_node<NodeId> const> nodes() const noexcept { return nodes_; }
     /// The nodes without an interval, as in the ranking.
     [[nodiscard]] std::span<rank::unranked_node<NodeId> const> unranked() const noexcept { return unranked_; }
-    /// The nodes that are not in the ranking: those avoided, or all others the caller has named.
+    /// The nodes that are not in the ranking: those avoided, or all others that the caller named.
     [[nodiscard]] std::span<NodeId const* const> silent() const noexcept { return silent_; }
     /// All nodes.
     [[nodiscard]] std::size_t fleet_size() const noexcept {
@@ -68,11 +68,10 @@ class fleet_view {
 };
 
 /// A limit on what may be taken out: a `record::limit` that sees a `fleet_view` and is asked about nodes.
-///
 /// A blacklister asks about the candidates, worst first. A `rolling_blacklister` asks about nodes already out
-/// before it asks about newcomers: first those excluded, then those on probation, the most recent exclusion
-/// first, so that a limit that shrinks releases the oldest. Only a newcomer that is provably slower than one
-/// of them takes its turn. To a blacklister, which has no memory, every node is new.
+/// before newcomers: first excluded nodes, then those on probation, the most recent exclusion first, so that
+/// a shrinking limit releases the oldest. A newcomer comes earlier only if it is provably slower than one of
+/// them; it takes that node's turn. To a blacklister, which has no memory, every node is new.
 template <class Limit, class NodeId = std::uint64_t>
 concept node_limit = record::limit<Limit, fleet_view<NodeId>, NodeId>;
 
@@ -84,7 +83,7 @@ concept slots_projection = requires(Slots const& slots, NodeId const& id) {
 
 /// Every node counts as one slot.
 struct one_slot {
-    /// 1, whatever the node.
+    /// 1 for every node.
     template <class NodeId>
     constexpr double operator()(NodeId const&) const noexcept {
         return 1.0;
@@ -102,7 +101,7 @@ double total_slots(Fleet const& fleet, Slots const& slots) {
     return total;
 }
 
-// How many slots are left in service while nodes are taken out.
+// Counts the slots left in service as nodes are taken out.
 template <class Slots>
 class slots_in_service {
   public:
@@ -134,7 +133,7 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 class at_most {
   public:
     static constexpr std::string_view name = "at_most";
-    /// @param k most nodes to take out
+    /// @param k maximum number of nodes to take out
     explicit constexpr at_most(std::size_t k) noexcept : k_(k) {}
 
     template <class Fleet>
@@ -155,12 +154,12 @@ class at_most {
     std::size_t taken_ = 0;
 };
 
-/// At most a share of all slots of the fleet, but one node in any case, from three nodes on, if it holds no
-/// more than half of them; the library's default limit, with a fifth: two of ten equal nodes, one of three to
-/// nine, none of two. It is what `node_stage_options::share_of_slots` says. A share of 0 takes none.
-///
-/// The fleet is every node of the ranking, ranked or not, and every node that is out already. What is taken
-/// is what is avoided or on probation.
+/// At most a share of all slots of the fleet, except that in a fleet of three or more nodes one node may
+/// always be taken if it holds at most half of them. The library's default limit, with a fifth: two of ten
+/// equal nodes, one of three to nine, none of two. The same rule as `node_stage_options::share_of_slots`. A
+/// share of 0 takes none.
+/// The fleet is every node in the ranking, with or without an interval, and every node that is already out.
+/// Nodes avoided or on probation count as taken.
 template <class Slots = one_slot>
 class share_of_slots {
   public:
@@ -171,8 +170,8 @@ class share_of_slots {
     constexpr share_of_slots(double share, Slots slots) : share_(share), slots_(std::move(slots)) {
         STRAGGLE_EXPECTS(share >= 0.0 && share <= 1.0);
     }
-    /// The same where no projection has to be given. No default argument: clang would look into it for a
-    /// projection that has no default, such as a lambda with captures.
+    /// The same with the default projection. Not a default argument: clang would instantiate it even for a
+    /// projection that cannot be default-constructed, such as a lambda with captures.
     explicit constexpr share_of_slots(double share = 0.2)
         requires std::default_initializable<Slots>
         : share_of_slots(share, Slots{}) {}
@@ -202,8 +201,8 @@ class share_of_slots {
     std::size_t fleet_size_ = 0, nodes_ = 0;
 };
 
-/// At most a fraction of all slots of the fleet, as `share_of_slots`, but the taken slots never exceed it: of
-/// eight equal nodes a fifth is one node, of four it is none.
+/// At most a fraction of all slots of the fleet, like `share_of_slots`, but never exceeded: of eight equal
+/// nodes a fifth is one node, of four it is none.
 template <class Slots = one_slot>
 class at_most_slot_fraction {
   public:
@@ -215,8 +214,8 @@ class at_most_slot_fraction {
         : fraction_(fraction), slots_(std::move(slots)) {
         STRAGGLE_EXPECTS(fraction >= 0.0 && fraction <= 1.0);
     }
-    /// The same where no projection has to be given. No default argument: clang would look into it for a
-    /// projection that has no default, such as a lambda with captures.
+    /// The same with the default projection. Not a default argument: clang would instantiate it even for a
+    /// projection that cannot be default-constructed, such as a lambda with captures.
     explicit constexpr at_most_slot_fraction(double fraction = 0.2)
         requires std::default_initializable<Slots>
         : at_most_slot_fraction(fraction, Slots{}) {}
@@ -242,7 +241,7 @@ class at_most_slot_fraction {
     double taken_ = 0;
 };
 
-/// Keeps at least so many slots in service.
+/// Keeps at least the given number of slots in service.
 template <class Slots = one_slot>
 class at_least_healthy_slots {
   public:
@@ -254,7 +253,7 @@ class at_least_healthy_slots {
         : keep_(slots_to_keep), slots_(std::move(slots)) {
         STRAGGLE_EXPECTS(slots_to_keep >= 0.0);
     }
-    /// The same where no projection has to be given.
+    /// The same with the default projection.
     explicit constexpr at_least_healthy_slots(double slots_to_keep)
         requires std::default_initializable<Slots>
         : at_least_healthy_slots(slots_to_keep, Slots{}) {}
@@ -279,7 +278,7 @@ class at_least_healthy_slots {
 
 /// Keeps at least one node per failure domain, such as a rack.
 ///
-/// @tparam Key what a domain is kept as: `std::string` for names, an integer for numbers
+/// @tparam Key type that stores a domain: `std::string` for names, an integer for numbers
 /// @par Cost
 /// O(nodes) per decision; allocates nothing once all domains are known
 template <class Domain, // of a callable, which is handed over: one_per_domain{rack_of}
@@ -316,20 +315,20 @@ class one_per_domain {
     std::vector<std::size_t> healthy_;
 };
 
-/// Distrusts the measurement when too many nodes look weak at once: then none is taken out, until few look
-/// weak again.
+/// Distrusts the measurement when too many nodes look weak at once: no node is taken out until few look weak
+/// again.
 ///
-/// Looking weak is a matter of this window: the share is that of the nodes the selection policy names among
-/// those it ranked. While it is open a `rolling_blacklister` lets all nodes go, also those excluded before;
-/// they keep their strikes and get none for the windows they were spared.
+/// Weakness is judged by this window alone: the share is that of the nodes named by the selection policy
+/// among those ranked. While the limit is open, a `rolling_blacklister` releases all nodes, including those
+/// excluded before; they keep their strikes and get none for the windows in which they were spared.
 ///
-/// Source: Envoy's panic threshold turned round; the gap between the two shares keeps it from flapping.
+/// Source: Envoy's panic threshold, reversed; the gap between the two shares prevents flapping.
 class fail_open {
   public:
     static constexpr std::string_view name = "fail_open";
 
-    /// @param above share of ranked nodes, in (0, 1]: with more candidates than that it opens
-    /// @param below share in [0, above]: with fewer it closes again
+    /// @param above share of ranked nodes, in (0, 1]: the limit opens when there are more candidates
+    /// @param below share in [0, above]: the limit closes when there are fewer
     explicit constexpr fail_open(double above = 0.5, double below = 0.25) : above_(above), below_(below) {
         STRAGGLE_EXPECTS(above > 0.0 && above <= 1.0 && below >= 0.0 && below <= above);
     }
@@ -348,7 +347,7 @@ class fail_open {
     template <class NodeId>
     void take(NodeId const&) noexcept {}
 
-    /// True while no node is taken out.
+    /// True while the limit keeps all nodes in service.
     [[nodiscard]] constexpr bool is_open() const noexcept { return open_; }
 
   private:

@@ -3,7 +3,7 @@
 
 /// @file
 /// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: the user's nodes as plain
-/// numbers, under indices that stay.
+/// numbers, under stable indices.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -31,7 +31,7 @@ class node_rows {
   public:
     using node_id = owned_identifier_t<field_value_t<decltype(Fields::node), Node>>;
 
-    // The names: what the rest says is told anew in each round.
+    // Only names persist: everything else is passed again each round.
     struct tables_type {
         explicit tables_type(std::size_t most)
             : ids(most), classes(make_table<class_table>(most)), domains(make_table<domain_table>(most)) {}
@@ -88,7 +88,7 @@ class node_rows {
             stamps_[index] = round_;
         }
     }
-    // Where the records do not tell how many slots are busy, what runs does.
+    // If the records do not contain busy slots, count the running attempts.
     template <class Rows>
     void count_busy(Rows const& running) {
         if constexpr (!has_busy<Fields>) {
@@ -98,7 +98,7 @@ class node_rows {
             for (auto& row : rows_) row.busy = busy_[row.node];
         }
     }
-    // The slots of the cluster, where the caller has not told them.
+    // Fills in the slots of the cluster if the caller did not.
     void count_slots(cluster_load& load) const noexcept {
         for (auto const& n : rows_) {
             if (n.word == record::condition::away) continue;
@@ -106,7 +106,7 @@ class node_rows {
             load.busy += n.busy < n.slots ? n.busy : n.slots;
         }
     }
-    // Forgets nodes that were not seen since a point of time, neither here nor by their attempts.
+    // Forgets nodes not seen since a point in time, neither here nor in attempts.
     template <class Forget>
     void forget_before(double time, Forget&& forget) {
         for (std::uint32_t i = 0; i < tables_.ids.bound(); ++i)
@@ -118,7 +118,7 @@ class node_rows {
     }
 
     [[nodiscard]] std::span<blacklist::node_row const> rows() const noexcept { return span_of(rows_); }
-    // By place in `rows`: where it stands in the user's range.
+    // For each of the `rows`, its index in the user's range.
     [[nodiscard]] std::span<std::size_t const> user_rows() const noexcept { return span_of(user_rows_); }
     [[nodiscard]] std::size_t total() const noexcept { return total_; }
     [[nodiscard]] std::uint64_t twice() const noexcept { return twice_; }
@@ -141,7 +141,7 @@ class node_rows {
     std::vector<std::uint32_t> busy_;
 
   private:
-    std::vector<std::uint64_t> stamps_; // by index: the round it was seen in
+    std::vector<std::uint64_t> stamps_; // by index: the round in which it was last seen
     std::uint64_t round_ = 0, twice_ = 0, no_room_ = 0;
     std::size_t total_ = 0;
 };

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which nodes get no work, which get it only where nothing better is free, and how a node comes back: all
-/// that is decided about nodes, over numbers instead of names.
+/// Which nodes get no work, which get it only when nothing better is free, and how a node returns: all
+/// decisions about nodes, on numbers instead of names.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -31,15 +31,15 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Decides on nodes: observe what ended, then decide.
+/// Decides about nodes: observe ended attempts, then decide.
 ///
-/// A node is out that is provably slower than is tolerated (`slowdown_evidence`), whose attempts do not end,
-/// or that fails its tasks. A slow node is excluded only while the others can carry its work: what its
-/// exclusion adds to the wait of tasks is compared with what its tasks cost. What load or a limit spares is a
-/// last resort. Hung and failing nodes are excluded whatever the load.
+/// A node is weak if it is provably slower than tolerated (`slowdown_evidence`), if its attempts do not end,
+/// or if it fails its tasks. A slow node is excluded only while the others can carry its work: the waiting
+/// time its exclusion adds is compared with the delay its tasks cause. Weak nodes spared by load or a limit
+/// are a last resort. Hung and failing nodes are excluded regardless of load.
 ///
-/// An exclusion is followed by probation with 1, 2, 4, ... slots; what the node does then decides, and
-/// without any probe it is back after as long as its exclusion lasted.
+/// After an exclusion the node is on probation with 1, 2, 4, ... slots; its performance then decides. Without
+/// any probe it returns after as long as its exclusion lasted.
 /// @par Guarantees
 /// deterministic; memory bounded; allocates nothing in the steady state. One thread at a
 /// time.
@@ -50,26 +50,26 @@ class node_stage {
     using spared = blacklist::spared;
 
   public:
-    /// @param options how
+    /// @param options evidence, limits and lengths of exclusions
     explicit node_stage(node_stage_options options = {}) : options_(options), evidence_(options.evidence) {
         STRAGGLE_EXPECTS(options.share_of_slots >= 0 && options.share_of_slots <= 1 &&
                          options.windows_per_error >= 1 && options.first_exclusion > 0 &&
                          options.longest_exclusion >= options.first_exclusion);
     }
 
-    /// Takes in an attempt that ended, however it did.
-    /// @return whether its length is used
+    /// Adds an attempt that ended, whatever its status.
+    /// @return whether its duration is used
     bool observe(ended_attempt const& attempt, double /*now*/) {
         if (attempt.node < options_.evidence.max_nodes) failures_.observe(attempt);
         return evidence_.observe(attempt);
     }
 
     /// Decides.
-    /// @param now not before the last; an earlier one changes nothing
-    /// @param running every attempt that runs, copies too
-    /// @param rows every node of the cluster; a node that is missing for 64 windows is forgotten
+    /// @param now not before the last call's; an earlier time changes nothing
+    /// @param running every running attempt, copies included
+    /// @param rows every node of the cluster; a node missing for 64 windows is forgotten
     /// @param load how busy the cluster is
-    /// @param may_exclude false: no new exclusions; those that stand go on and end
+    /// @param may_exclude false: no new exclusions; current ones continue and end
     void decide(double now, std::span<running_attempt const> running,
                 std::span<blacklist::node_row const> rows, cluster_load const& load,
                 bool may_exclude = true) {
@@ -89,7 +89,7 @@ class node_stage {
         write_verdicts();
     }
 
-    /// Where a node stands; healthy if nothing is known of it.
+    /// The state of a node; healthy if nothing is known about it.
     [[nodiscard]] node_state state(std::uint32_t node) const noexcept {
         return node < records_.size() ? records_[node].state : node_state::healthy;
     }
@@ -97,16 +97,16 @@ class node_stage {
     [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept {
         return evidence_.slowdown_of(node);
     }
-    /// The same from as little as there is: for people, nothing is decided by it.
+    /// The same from minimal evidence: for display only, no decision uses it.
     [[nodiscard]] slowdown estimate_of(std::uint32_t node) const noexcept {
         return evidence_.estimate_of(node);
     }
-    /// Whether it is slow just now: a guess, nothing is decided about nodes by it.
+    /// Whether it is slow right now: a guess that no node decision uses.
     [[nodiscard]] straggle::record::slow_guess slow_now(std::uint32_t node) const noexcept {
         return evidence_.slow_now(node);
     }
-    /// Whether what ended there last has failed, three times or more. No proof: nothing is decided about
-    /// nodes by it, but tasks go elsewhere first.
+    /// Whether the last attempts that ended there all failed, three or more. This is no proof: no node
+    /// decision uses it, but tasks go elsewhere first.
     [[nodiscard]] bool only_fails(std::uint32_t node) const noexcept {
         return failures_.consecutive(node) >= 3;
     }
@@ -114,12 +114,12 @@ class node_stage {
     [[nodiscard]] blacklist::failure_rate failures_of(std::uint32_t node) const noexcept {
         return failures_.totals(node);
     }
-    /// Whether a task has failed on a node and not ended well since. The last 4096 tasks that failed are
-    /// remembered, with four nodes each. O(1)
+    /// Whether a task has failed on a node and not succeeded since. Remembers the last 4096 failed tasks,
+    /// with four nodes each. O(1)
     [[nodiscard]] bool has_failed(std::uint64_t job, std::uint64_t task, std::uint32_t node) const noexcept {
         return failures_.has_failed(job, task, node);
     }
-    /// Jobs of which more tasks have failed than ended well, most failures first.
+    /// Jobs with more failed tasks than successes, most failures first.
     void failing_jobs(std::vector<blacklist::failing_job>& out) const { failures_.failing_jobs(out); }
     /// How many attempts it may run at a time.
     [[nodiscard]] std::uint32_t probe_slots(std::uint32_t node) const noexcept {
@@ -134,14 +134,14 @@ class node_stage {
             return slots_[node];
         }
     }
-    /// The nodes that are not simply healthy: excluded ones first, then by slowdown. Valid until the next
+    /// The nodes that are not plainly healthy: excluded nodes first, then by slowdown. Valid until the next
     /// decision.
     [[nodiscard]] std::span<blacklist::node_verdict const> verdicts() const noexcept {
         return detail::span_of(verdicts_);
     }
     /// A job is over.
     void finish_job(std::uint64_t job) { evidence_.finish_job(job); }
-    /// A node is gone for good; its number may be given to another.
+    /// A node is gone for good; its number may be reused.
     void forget_node(std::uint32_t node) { forget(node); }
     /// Whether slow nodes could be excluded at the last decision without making tasks wait.
     [[nodiscard]] bool load_allows_exclusion() const noexcept { return load_allows_; }
@@ -149,18 +149,18 @@ class node_stage {
     [[nodiscard]] double usual_duration() const noexcept { return evidence_.usual_duration(); }
     /// The evidence on speed.
     [[nodiscard]] slowdown_evidence const& evidence() const noexcept { return evidence_; }
-    /// What became of what was observed.
+    /// Counts of what was observed, by outcome.
     [[nodiscard]] rank::evidence_counts counts() const noexcept { return evidence_.counts(); }
 
-    /// Takes over the evidence of another one, as shards of one cluster do; its decisions stay its own.
-    /// @param other the other one; jobs and tasks have the same keys there
-    /// @param node_of by number of a node there: its number here, or 2^32 - 1 for nodes to leave out
-    /// @param later how much larger the same point of time is here
+    /// Merges the evidence of another stage, as shards of one cluster do; this one keeps its own decisions.
+    /// @param other uses the same keys for jobs and tasks
+    /// @param node_of indexed by the other's node number: the number here, or 2^32 - 1 to leave a node out
+    /// @param later this stage's time minus the other's at the same moment
     void merge(node_stage const& other, std::span<std::uint32_t const> node_of, double later = 0) {
         evidence_.merge(other.evidence_, node_of, later);
     }
 
-    /// Appends all that is known and decided.
+    /// Appends all evidence and decisions.
     void write(byte_writer& out) const {
         evidence_.write(out);
         failures_.write(out);
@@ -177,7 +177,7 @@ class node_stage {
             out.u32(slots_[i]);
         }
     }
-    /// Reads it into a fresh object, which then decides as the other would have.
+    /// Reads them into a new object, which then decides as the original would have.
     status read(byte_reader& in) {
         if (status const s = evidence_.read(in); s != status::ok) return s;
         if (status const s = failures_.read(in, options_.evidence.max_nodes); s != status::ok) return s;
@@ -212,7 +212,8 @@ class node_stage {
         for (blacklist::node_row const& row : rows) {
             if (row.node >= options_.evidence.max_nodes) continue;
             if (row.node >= records_.size()) {
-                slots_.resize(std::size_t{row.node} + 1, 0); // first: it is by the other that is looked
+                slots_.resize(std::size_t{row.node} + 1,
+                              0); // slots_ first: the size of records_ is what is checked
                 records_.resize(std::size_t{row.node} + 1);
             }
             slots_[row.node] = row.slots;
@@ -226,7 +227,7 @@ class node_stage {
         }
     }
 
-    // In what a usual node does.
+    // A node's speed relative to a usual node.
     [[nodiscard]] double pace(std::uint32_t node) const noexcept {
         slowdown const s = evidence_.slowdown_of(node);
         double const known = s.is_known() ? s.value : records_[node].guilty_of.value;
@@ -251,7 +252,7 @@ class node_stage {
         load_.observe(now_, evidence_.usual_duration(), busy, busy_slots, static_cast<double>(load.waiting));
     }
 
-    // New exclusions are rationed: a quarter of the nodes at once, and as many again in 32 windows.
+    // Ration new exclusions: a quarter of the nodes at once, and the same again over 32 windows.
     void refill(std::size_t nodes) {
         double const most = (std::max)(4.0, static_cast<double>(nodes) / 4);
         std::uint64_t const windows = evidence_.windows();
@@ -265,8 +266,8 @@ class node_stage {
         refilled_at_ = windows;
     }
 
-    // What is held against each node now. Three kinds of evidence share the errors that are allowed; slow
-    // nodes are what is hard to tell, so they have most of them.
+    // Collects the evidence against each node. Three kinds of evidence share the error budget; slow nodes are
+    // the hardest to detect, so they get most of it.
     void weigh(std::span<blacklist::node_row const> rows, std::span<running_attempt const> running,
                bool is_first) {
         auto const nodes = static_cast<double>(std::max<std::size_t>(rows.size(), 1));
@@ -274,7 +275,7 @@ class node_stage {
         double const same_tasks = std::log(1.25 * options_.windows_per_error);
         double const threshold = std::log(10 * options_.windows_per_error * nodes);
         audit_.look(now_, running, failures_, [&](std::uint32_t node) {
-            // Of a node that has been named already its own evidence decides when it is cleared.
+            // For a node already named, its own evidence decides when it is cleared.
             bool const is_named =
                 node < records_.size() && (records_[node].state == node_state::on_probation ||
                                            blacklist::has(records_[node].causes, cause::failing));
@@ -287,9 +288,10 @@ class node_stage {
             record& r = records_[row.node];
             if (evidence_.take_outrun(row.node)) weigh_verdict(r, true);
             double const stuck = evidence_.stuck_for(row.node);
-            double const outrun = evidence_.outrun_by(row.node); // copies end it before it is stuck
+            double const outrun =
+                evidence_.outrun_by(row.node); // copies end its tasks before they count as stuck
             if (r.state == node_state::excluded || r.state == node_state::on_probation) {
-                // What it was excluded for goes on: it was not slow, it hangs.
+                // The reason for its exclusion persists: it was not slow, it hangs.
                 if (r.why.rule == "running_time" && stuck > hung_from(row.node))
                     r.causes |= static_cast<std::uint8_t>(cause::hung);
                 continue;
@@ -311,8 +313,8 @@ class node_stage {
             if (double const killed = evidence_.killed_in_a_row(row.node);
                 killed >= least_killed && evidence_.killed_evidence(row.node) > threshold)
                 accuse(row.node, cause::hung, s, {killed, least_killed, 0, "killed"});
-            // Two or three tasks that come back as often tell no more: then as few errors for a node as else
-            // for the fleet.
+            // The same two or three tasks failing again add little evidence: allow the node the error budget
+            // that the fleet has otherwise.
             bool const is_same = failures_.consecutive(row.node) >= 7 && failures_.distinct(row.node) <= 3;
             double const asked = is_same ? same_tasks : plain;
             if (audit_.evidence(row.node) > threshold ||
@@ -328,20 +330,20 @@ class node_stage {
             if (r.state == node_state::last_resort) reconsider(row.node);
         }
     }
-    // One job may have given a node its hard tasks.
+    // A single job may have given the node its hard tasks.
     [[nodiscard]] bool is_plain(std::uint32_t node, slowdown const& s) const noexcept {
         return evidence_.jobs_of(node) >= 2 && evidence_.tasks_of(node) >= 4 &&
                s.low > options_.evidence.least_slowdown * classes_.usual(node);
     }
-    // All of what its tasks took since it is tried lies below what is tolerated.
+    // The whole slowdown interval since its trial began lies below the tolerated slowdown.
     [[nodiscard]] bool is_clear(std::uint32_t node) const noexcept {
         slowdown const s = evidence_.slowdown_of(node);
         return s.is_known() && evidence_.evidence(node) < 0 &&
                s.high < options_.evidence.least_slowdown * classes_.usual(node);
     }
-    // From how many times the usual time on: a node that is slow, and whose tasks end, does not hang.
+    // Multiple of the usual time that counts as hung: a node that is slow, but ends its tasks, does not hang.
     [[nodiscard]] double hung_from(std::uint32_t node) const noexcept { return 8 * evidence_.pace_of(node); }
-    // Attempts that still run have taken so long: a lower bound, and no interval.
+    // Based on attempts that still run: a lower bound without an interval.
     [[nodiscard]] slowdown at_least(double stuck, std::uint32_t node) const noexcept {
         return {.value = stuck, .tasks = evidence_.running_on(node)};
     }
@@ -362,7 +364,7 @@ class node_stage {
             evidence_.charge(node,
                              (std::max)(s.low / classes_.usual(node), options_.evidence.least_slowdown));
     }
-    // A last resort works, so it can show that it has recovered.
+    // A last resort keeps working, so it can show that it has recovered.
     void reconsider(std::uint32_t node) {
         record& r = records_[node];
         if (blacklist::has(r.causes, cause::slow) &&
@@ -379,7 +381,7 @@ class node_stage {
         if (r.causes == 0) weigh_verdict(r, false);
     }
 
-    // Time passes: exclusions end, trials are decided.
+    // Advances time: ends exclusions, judges trials.
     void advance(std::span<blacklist::node_row const> rows) {
         for (blacklist::node_row const& row : rows) {
             if (row.node >= records_.size()) continue;
@@ -389,13 +391,13 @@ class node_stage {
                 continue;
             }
             if (r.state == node_state::away) {
-                // What it did before it went away says little of it now.
+                // Evidence from before its absence says little about the node now.
                 r.enter(node_state::healthy, now_);
                 r.causes = 0;
                 evidence_.end_trial(row.node, now_);
                 failures_.restart(row.node);
             }
-            // Excluded before any task has shown how long tasks take.
+            // It was excluded before any task showed how long tasks take.
             if (r.state == node_state::excluded && !(r.until > r.excluded_at) &&
                 evidence_.window_length() > 0)
                 r.until = now_ + exclusion_length(row.node, (std::max)(r.strikes, 1u));
@@ -411,28 +413,28 @@ class node_stage {
                 judge(row);
             } else if (r.state == node_state::healthy && r.strikes != 0 &&
                        now_ - r.since > 8 * exclusion_length(row.node, r.strikes)) {
-                --r.strikes; // much later than a node that is a little slow is found again
+                --r.strikes; // much later than even a slightly slow node is detected again
                 r.since = now_;
             }
         }
     }
     void judge(blacklist::node_row const& row) {
         record& r = records_[row.node];
-        // Time in which there is no work to give counts an eighth: a quiet hour acquits no node, and a feed
-        // that has died keeps none out for ever.
+        // Time without work counts an eighth: a quiet hour acquits no node, and a dead feed keeps none out
+        // indefinitely.
         r.stage_since = (std::min)(r.stage_since + 0.875 * evidence_.idle_time(), now_);
         double const races = evidence_.race_evidence(row.node);
         double const against = (std::max)(evidence_.evidence(row.node), races),
                      in_favour = evidence_.restored_evidence(row.node);
         double const tasks = evidence_.tasks_of(row.node), window = evidence_.window_length();
         bool const fails = audit_.evidence(row.node) > relief || failures_.evidence_of_run(row.node) > relief;
-        // What hung before and still runs is no good sign, even if nothing new was tried.
+        // Attempts that hung before and still run are a bad sign, even if nothing new was tried.
         double const stuck = evidence_.stuck_for(row.node);
         bool const hung_before = blacklist::has(r.causes, cause::hung);
         bool const is_stuck = stuck > hung_from(row.node);
         bool const hangs =
             (evidence_.hung_evidence(row.node) > relief && stuck > 2) || (hung_before && is_stuck);
-        // Slow probes are few: after long enough it is decided by what there is.
+        // Slow probes are few: after long enough, decide on the evidence available.
         bool const is_over = now_ - r.stage_since > 8 * window;
         if (fails || hangs || (against > relief && (tasks >= 2 || races > relief || is_over))) {
             r.struck = false;
@@ -440,7 +442,7 @@ class node_stage {
                                                  : hangs && (hung_before || is_stuck) ? cause::hung
                                                                                       : cause::slow);
             r.relapse = true;
-            if (against > relief) weigh_verdict(r, true); // not by what hung before
+            if (against > relief) weigh_verdict(r, true); // hung attempts from before are no proof
             say_again(row.node, r);
             return;
         }
@@ -448,11 +450,11 @@ class node_stage {
         double const here = now_ - r.stage_since;
         bool const shown = tasks - r.stage_tasks >=
                            (std::min)(static_cast<double>(row.slots), std::exp2((std::min)(r.stage, 32u)));
-        // Time alone clears no node that still looks slow: it goes on trying, for so long.
+        // Time alone clears no node that still looks slow: it stays on trial until then.
         bool const is_due = here > (against > 0 ? 64 : 8) * window;
         bool const idle = !(tasks > 0) && races == 0;
         if (idle) {
-            // It was given nothing: it is not waited for for ever.
+            // It was given nothing: do not wait indefinitely.
             if (here > (std::max)(4 * window, r.until - r.excluded_at)) release(row.node);
         } else if (!full) {
             if ((shown && here >= window) || in_favour > relief || is_due) {
@@ -466,7 +468,7 @@ class node_stage {
             release(row.node);
         }
     }
-    // Why it is excluded again, by what its trial showed.
+    // Replaces the reason of the exclusion by what the trial showed.
     void say_again(std::uint32_t node, record& r) const noexcept {
         double const usual = classes_.usual(node), tolerated = evidence_.tolerated() * usual;
         if (slowdown const s = evidence_.estimate_of(node);
@@ -484,7 +486,7 @@ class node_stage {
             r.why = {failures_.rate(node), failures_.usual_rate(), failures_.usual_rate() / 2, "failures"};
         }
     }
-    // How a verdict by attempts that began together ended.
+    // Records whether a verdict based on attempts that started together was right.
     void weigh_verdict(record& r, bool was_right) noexcept {
         if (std::exchange(r.batch, false)) evidence_.learn_batch(was_right);
     }
@@ -496,22 +498,21 @@ class node_stage {
         evidence_.end_trial(node, now_);
     }
 
-    // In units of time; doubled with each strike.
+    // In units of time; doubles with each strike.
     [[nodiscard]] double exclusion_length(std::uint32_t node, std::uint32_t strikes) const noexcept {
         double const windows = (std::min)(
             options_.longest_exclusion, options_.first_exclusion * std::exp2((std::min)(strikes, 40u) - 1.0));
-        // Nodes that went together do not come back together.
+        // Jitter: nodes excluded together must not return together.
         std::uint64_t const mixed = detail::spread(detail::spread(node + 1) + strikes);
         double const jitter = static_cast<double>(mixed >> 11) * 0x1p-53;
         return windows * (1 + jitter / 4) * evidence_.window_length();
     }
 
-    static constexpr double least_killed = 4;                 // attempts in a row
-    static constexpr double relief = 2.995732273553991;       // ln 20: of a trial
-    static constexpr double plain_relief = 5.298317366548036; // ln 200: of a detector that runs all the time
+    static constexpr double least_killed = 4;                 // consecutive attempts
+    static constexpr double relief = 2.995732273553991;       // ln 20: for a trial
+    static constexpr double plain_relief = 5.298317366548036; // ln 200: for a detector that runs all the time
 
-    // Which of those that something is held against are out: first those that are out already, then the
-    // worst.
+    // Decides which of the nodes with evidence against them are out: those already out first, then the worst.
     void admit(std::span<blacklist::node_row const> rows, bool may_exclude) {
         order_.clear();
         double doubted = 0;
@@ -588,13 +589,13 @@ class node_stage {
         if (back) load_.bring_back();
     }
     // Whether a set of slow nodes costs more in service than out of it. In service, a job that meets one of
-    // them ends later by about half of what a task takes longer there; out of service, every task waits
-    // longer. To exclude takes a gain of twice the cost or more, to keep out of service a gain.
+    // them ends later by about half the extra time of a task there; out of service, every task waits longer.
+    // Excluding requires a gain of at least twice the cost; staying excluded requires a net gain.
     [[nodiscard]] bool pays(double slots, double capacity, double excess, bool was_out) noexcept {
         double const share = slots / total_slots_, slower = excess / slots;
         double const tasks = (std::max)(1.0, evidence_.usual_tasks());
         double const met = 1 - std::pow(1 - (std::min)(share, 0.999), tasks);
-        // What meets one that has to stay anyway gains nothing.
+        // A job that meets a node which has to stay anyway gains nothing.
         double const gain = met * std::pow(1 - (std::min)(staying_, 0.999), tasks) * slower / 2;
         double const cost = load_.wait_added(capacity_, capacity, out_);
         pays_plainly_ = load_.is_plain(gain, cost);
@@ -604,7 +605,7 @@ class node_stage {
         std::uint32_t node, slots, domain;
         condition word;
     };
-    // Which are denied; which are out already; which make things worst.
+    // Denied nodes first, then nodes already out, then by severity.
     [[nodiscard]] bool goes_before(candidate const& a, candidate const& b) const noexcept {
         record const &x = records_[a.node], &y = records_[b.node];
         auto const rank = [](candidate const& c, record const& r) {
@@ -670,7 +671,7 @@ class node_stage {
     bool refilled_ = false;
     std::vector<candidate> order_;
     std::vector<blacklist::node_verdict> verdicts_;
-    double staying_ = 0; // share of the slots that something is held against and no limit has room for
+    double staying_ = 0; // share of slots on weak nodes that no limit has room for
     bool decided_ = false, load_allows_ = true, pays_plainly_ = false;
 };
 

@@ -2,9 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The outlier rules of HDFS, LogDevice, Envoy, gRPC and Hadoop 1 as selection policies. They look at the
-/// nodes' mean scores only and know nothing of confidence: for comparison, and for people who come from
-/// there.
+/// The outlier rules of HDFS, LogDevice, Envoy, gRPC and Hadoop 1 as selection policies. They use only the
+/// nodes' mean scores and no confidence: for comparison, and for users of those systems.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -37,8 +36,8 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// Mean above max(low, ratio * median, median + deviations * MAD) of the fleet.
 ///
-/// Source: HDFS `OutlierDetector` (slow peers and disks), whose numbers are the defaults but for `low`, which
-/// there is a latency in milliseconds.
+/// Source: HDFS `OutlierDetector` (slow peers and disks), whose numbers are the defaults except for `low`,
+/// which there is a latency in milliseconds.
 ///
 /// Verdict: value = mean, threshold as above.
 /// @par Cost
@@ -49,7 +48,7 @@ struct median_mad {
     double deviations = 3;     ///< scaled MADs above the median
     double low = 0;            ///< nodes below are never weak; in units of score
     double ratio = 3;          ///< times the median
-    std::size_t min_nodes = 3; ///< below that no node is an outlier
+    std::size_t min_nodes = 3; ///< with fewer, no node is an outlier
 
     template <class Node>
     selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
@@ -68,11 +67,11 @@ struct median_mad {
     }
 };
 
-/// The most nodes, up to k, that stand clear of the rest: all of them at or above
-/// mean + sigmas * deviation + margin * mean of the nodes left, and none of those left. Unlike a plain
-/// mean-and-sigma rule, outliers do not hide one another.
+/// The largest set of up to k nodes that is clear of the rest: all of them at or above mean + sigmas *
+/// deviation + margin * mean of the remaining nodes, and none of the remaining ones. Unlike with a plain
+/// mean-and-sigma rule, outliers do not mask one another.
 ///
-/// Source: LogDevice `OutlierDetection` with its RMSD method; there `margin` is 0.75, of positive latencies.
+/// Source: LogDevice `OutlierDetection` with its RMSD method; there `margin` is 0.75, for positive latencies.
 ///
 /// Verdict: value = mean, threshold as above.
 /// @par Cost
@@ -80,9 +79,9 @@ struct median_mad {
 struct leave_top_k_out {
     static constexpr std::string_view name = "leave_top_k_out";
 
-    std::size_t k = 3; ///< most nodes to select
+    std::size_t k = 3; ///< maximum number of nodes to select
     double sigmas = 5; ///< population deviations of the rest above its mean
-    double margin = 0; ///< share of the rest's mean on top; only sensible where scores are positive
+    double margin = 0; ///< share of the rest's mean on top; only meaningful for positive scores
 
     template <class Node>
     selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
@@ -112,9 +111,9 @@ struct leave_top_k_out {
 
 /// Mean above the fleet's mean by more than `sigmas` population deviations.
 ///
-/// Source: Envoy and gRPC success-rate outlier detection (1.9, at least 5 hosts), Hadoop 1 slow trackers. In
-/// n nodes no node can be further than sqrt(n - 1) deviations from the mean: where `sigmas` is not below that
-/// the policy says `unreachable_threshold` instead of staying silent for ever.
+/// Source: Envoy and gRPC success-rate outlier detection (1.9, at least 5 hosts), Hadoop 1 slow trackers.
+/// Among n nodes, none can be more than sqrt(n - 1) deviations from the mean: if `sigmas` is not below that,
+/// the policy reports `unreachable_threshold` instead of never selecting anything.
 ///
 /// Verdict: value = mean, threshold = mean of the fleet + sigmas * deviation.
 /// @par Cost
@@ -123,7 +122,7 @@ struct mean_plus_sigmas {
     static constexpr std::string_view name = "mean_plus_sigmas";
 
     double sigmas = 1.9;       ///< population deviations above the mean
-    std::size_t min_nodes = 5; ///< below that no node is an outlier
+    std::size_t min_nodes = 5; ///< with fewer, no node is an outlier
 
     template <class Node>
     selection_note select(std::span<Node const> nodes, selection_scratch&,

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A blacklister with a memory and policies of your own: window after window it excludes weak nodes, lets
-/// them prove themselves, and takes them back.
+/// A blacklister with memory and custom policies: window after window it excludes weak nodes, lets them prove
+/// themselves, and takes them back.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -31,7 +31,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What a selection is where the caller names none.
+// Adapts a selection that the caller did not name.
 template <class Selection>
 [[nodiscard]] constexpr Selection over_windows() {
     if constexpr (requires { Selection::over_windows(); })
@@ -44,19 +44,18 @@ template <class Selection>
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Decides which nodes to avoid, window after window, by rankings and with policies of your own.
+/// Decides which nodes to avoid, window after window, from rankings and with custom policies.
+/// Use `dynamic_blacklist` if you can pass it attempts: it sees running and failed ones, accumulates
+/// evidence, and weighs the cost of an exclusion. This class is for papers and custom rules.
 ///
-/// `dynamic_blacklist` is what to use where attempts can be told: it knows those that run and fail, evidence
-/// adds up, and it asks what an exclusion would cost. This one is for papers, and for rules of your own.
+/// In each window, the selection policy names the weak nodes, the exclusion policy sets the state of every
+/// node, and the limits keep too many from being out: avoided or on probation. A node that they do not admit
+/// is healthy, with the strikes it had before, and is reported as spared.
 ///
-/// Each window the selection policy names the weak nodes, the exclusion policy says what becomes of every
-/// node, and the limits see to it that not too many are out: avoided or on probation. A node they do not
-/// admit is healthy, with the strikes it had before, and reported as spared.
-///
-/// Where there is room for some only, those that are out keep their places before newcomers, and the oldest
-/// exclusions are the first to yield; but a newcomer takes the place of a node that it is provably slower
-/// than: its whole interval lies above the one by which the other was last found weak. So the worst are
-/// avoided, and two nodes of a kind do not take turns.
+/// If there is room for some only, nodes already out take precedence over newcomers, and the oldest
+/// exclusions yield first; but a newcomer takes the place of a node if it is provably slower: its whole
+/// interval lies above the interval by which the other was last found weak. So the worst nodes are avoided,
+/// and similar nodes do not alternate.
 ///
 /// @par Example
 /// `rolling_blacklister<std::string> list;` has the defaults: `slower_by`, `probation<escalating>`,
@@ -64,18 +63,18 @@ namespace straggle::inline STRAGGLE_ABI {
 /// `rolling_blacklister_of<std::string>(weakest_level{}, hysteresis{}, at_most{3})` names policies and
 /// limits; naming limits replaces the default one, `unlimited{}` removes it.
 ///
-/// What is the fleet? Limits measure by it. Unless the caller names all nodes of the cluster, it is the
-/// nodes that the ranking of the window knows and those that are out. In a window in which most nodes have
-/// nothing to report that is too few, and nodes may be taken back early; in one in which none has, limits
-/// are not asked and only time passes.
+/// Limits measure against the fleet. Unless the caller names all nodes of the cluster, the fleet is the nodes
+/// in the window's ranking plus those that are out. In a window in which most nodes report nothing, that is
+/// too few, and nodes may be taken back early; in a window in which none reports, limits are not asked and
+/// only time passes.
 ///
 /// @par Cost
-/// of `decide`: the selection policy's, plus O(nodes + remembered log remembered); about 600 bytes
-/// and the identifiers for each node that has an exclusion, a strike or an open row of findings, none for
-/// others. Allocates nothing in the steady state.
+/// of `decide`: the selection policy's, plus O(nodes + remembered log remembered); about 600 bytes plus the
+/// identifiers for each node that has an exclusion, a strike or an open streak of findings, none for others.
+/// Allocates nothing in the steady state.
 /// @par Guarantees
-/// deterministic (but for a random selection). Only allocation can throw; the last decision
-/// and all exclusions stand then, and the same window can be decided on again.
+/// deterministic (except for a random selection). Only allocation can throw; the last decision and all
+/// exclusions then stand, and the same window can be decided on again.
 /// @tparam NodeId as in the rankings
 template <base::identifier NodeId, blacklist::selection_policy Selection = blacklist::slower_by,
           blacklist::exclusion_policy Exclusions = blacklist::probation<blacklist::escalating>,
@@ -86,7 +85,7 @@ class rolling_blacklister {
     using node_case = detail::node_case<NodeId>;
 
   public:
-    /// Policies, with every limit at its defaults.
+    /// Policies with the default limits.
     explicit rolling_blacklister(Selection selection = detail::over_windows<Selection>(),
                                  Exclusions exclusions = {})
         requires(std::default_initializable<Limits> && ...)
@@ -98,7 +97,7 @@ class rolling_blacklister {
         : selection_(std::move(selection)), policy_(std::move(exclusions)), limits_(std::move(limits)...) {}
     rolling_blacklister(rolling_blacklister const&) = default;
     rolling_blacklister(rolling_blacklister&&) = default;
-    /// Becomes a copy, or changes nothing should an allocation fail.
+    /// Copies the other blacklister, or changes nothing if an allocation fails.
     rolling_blacklister& operator=(rolling_blacklister const& other)
         requires std::is_move_assignable_v<Selection> && std::is_move_assignable_v<limit_row>
     {
@@ -108,21 +107,21 @@ class rolling_blacklister {
     ~rolling_blacklister() = default;
 
     /// Decides on a window.
-    /// @param ranking of the tasks that ended in this window, and in no window decided on before: a score in
-    /// two windows counts twice, and one from before an exclusion would count against a node on probation
-    /// @param window its number, larger than any before; otherwise nothing happens: what a window says of a
-    /// node counts once
+    /// @param ranking of the tasks that ended in this window and in no earlier one: a score in two windows
+    /// would count twice, and one from before an exclusion would count against a node on probation
+    /// @param window its number, larger than any before; otherwise nothing happens: the evidence of a window
+    /// counts once
     /// @return the decision, valid until the next one
     template <class JobId>
     blacklist_decision<NodeId> const& decide(node_ranking<NodeId, JobId> const& ranking,
                                              std::int64_t window) {
         return decide(ranking, window, nullptr);
     }
-    /// Decides on a window, with all nodes that are part of the cluster now. Those that are not are forgotten
-    /// unless the ranking knows them.
+    /// Decides on a window, with all nodes that are in the cluster now. Others are forgotten unless the
+    /// ranking contains them.
     /// @param ranking of the tasks that ended in this window
     /// @param window its number
-    /// @param fleet every node, idle and avoided ones too, in any order
+    /// @param fleet every node, including idle and avoided ones, in any order
     template <class JobId>
     blacklist_decision<NodeId> const& decide(node_ranking<NodeId, JobId> const& ranking, std::int64_t window,
                                              std::span<NodeId const> fleet) {
@@ -133,23 +132,23 @@ class rolling_blacklister {
     [[nodiscard]] blacklist_decision<NodeId> const& decision() const& noexcept { return decision_; }
     void decision() const&& = delete; // keep the blacklist in a variable first
 
-    /// Calls `visit(id, exclusion)` for every node that something is remembered of, in the order in which
-    /// that began: what to store before a restart.
+    /// Calls `visit(id, exclusion)` for every node with a remembered state, in order of when it was first
+    /// remembered: store these before a restart.
     template <class Visit>
     void for_each_exclusion(Visit&& visit) const {
         for (std::uint32_t r = 0; r < records_.size(); ++r)
             if (records_[r].now != blacklist::exclusion{}) visit(ids_[r], records_[r].now);
     }
 
-    /// Where a node stands; `{}` if nothing is remembered of it.
+    /// The exclusion state of a node; `{}` if none is remembered.
     [[nodiscard]] blacklist::exclusion exclusion_of(typename interner<NodeId>::key_type id) const {
         auto const r = ids_.find(id);
         return r == interner<NodeId>::none ? blacklist::exclusion{} : records_[r].now;
     }
 
-    /// Takes over what was remembered of a node before a restart. The next decision knows it; its verdict has
-    /// no evidence until a window gives some. Windows have to be numbered on from where they were.
-    /// @return `status::out_of_domain` and no change if no policy can have written the exclusion
+    /// Restores the state of a node after a restart. The next decision uses it; its verdict has no evidence
+    /// until a window provides some. Continue the numbering of windows from where it was.
+    /// @return `status::out_of_domain` and no change if no policy can have produced the exclusion
     status restore(typename interner<NodeId>::key_type id, blacklist::exclusion const& state) {
         bool const known = state.state == node_state::healthy || state.state == node_state::excluded ||
                            state.state == node_state::on_probation;
@@ -163,25 +162,25 @@ class rolling_blacklister {
         return status::ok;
     }
 
-    /// Forgets a node, say because the machine is gone. The next decision knows nothing of it.
+    /// Forgets a node, for example because the machine is gone. The next decision knows nothing about it.
     void forget(typename interner<NodeId>::key_type id) {
         auto const r = ids_.find(id);
         if (r != interner<NodeId>::none) records_[r] = {};
     }
 
-    /// After how many windows without a score, counted from the end of its exclusion, a node is forgotten: it
-    /// is gone, or on probation without ever getting tasks that can be judged. 256 unless said otherwise.
+    /// Sets after how many windows without a score, counted from the end of its exclusion, a node is
+    /// forgotten: it is gone, or on probation without ever getting tasks that can be judged. The default is
+    /// 256.
     /// @pre `windows >= 1`
     void forget_after(std::int64_t windows) {
         STRAGGLE_EXPECTS(windows >= 1);
         forget_after_ = windows;
     }
 
-    /// Says how many windows in a row share records: `window / slide` where windows slide, 1 where they do
-    /// not. What a window says of a node that is remembered is then fresh only when the window has moved on
-    /// by its whole length since it last was, so that no score counts twice, and none from before an
-    /// exclusion counts against a node on probation. (A node of which nothing is remembered is judged every
-    /// window.)
+    /// Sets how many consecutive windows share records: `window / slide` for sliding windows, otherwise 1.
+    /// The evidence of a window on a remembered node is then fresh only once the windows have moved on by a
+    /// whole length since the last fresh one, so that no score counts twice, and none from before an
+    /// exclusion counts against a node on probation. (A node that is not remembered is judged every window.)
     /// @pre `windows >= 1`
     void windows_overlap(std::int64_t windows) {
         STRAGGLE_EXPECTS(windows >= 1);
@@ -210,8 +209,8 @@ class rolling_blacklister {
         return decision_;
     }
 
-    // Opens a case for every remembered node, and for every other that the window gives something to remember
-    // of.
+    // Opens a case for every remembered node, and for every other node that this window makes worth
+    // remembering.
     template <class JobId>
     void hear(node_ranking<NodeId, JobId> const& ranking, std::int64_t window) {
         cases_.clear();
@@ -222,8 +221,8 @@ class rolling_blacklister {
             c.after = records_[r];
             if (c.after.heard == detail::node_record::never_heard) c.after.heard = window;
         }
-        // The weak come first, worst first: so they are remembered, and released last among those of a
-        // window.
+        // Weak nodes first, worst first: this order is remembered, and among exclusions of one window the
+        // worst is released last.
         weak_.assign(ranking.nodes().size(), false);
         for (std::uint32_t c = 0; c < candidates_.size(); ++c) {
             auto const& node = ranking.nodes()[candidates_[c].node];
@@ -245,7 +244,7 @@ class rolling_blacklister {
         }
     }
 
-    // The case of a node in the ranking, if there is something to remember.
+    // The case of a ranked node, if there is anything to remember.
     node_case* hear(NodeId const& id, blacklist::window_evidence const& evidence, std::uint32_t candidate,
                     std::int64_t window) {
         auto const r = ids_.find(id);
@@ -278,7 +277,7 @@ class rolling_blacklister {
         c.after = {};
     }
 
-    // Without the caller's word, what is out is part of the cluster, too.
+    // Without a node list, nodes that are out belong to the cluster, too.
     void guess_fleet() {
         silent_.clear();
         for (node_case const& c : cases_)
@@ -324,7 +323,7 @@ class rolling_blacklister {
         return a > b || (!(b > a) && i < j);
     }
 
-    // Everything anew beside what stands, then an exchange.
+    // Builds the successor beside the current state, then swaps.
     void write(blacklist::selection_note note, std::int64_t window) {
         using access = detail::decision_access;
         next_ids_.clear();
@@ -364,7 +363,7 @@ class rolling_blacklister {
     std::int64_t overlap_ = 1;
     bool decided_ = false;
 
-    // What stands, and the memory in which its successor is built.
+    // The current state, and the memory in which its successor is built.
     interner<NodeId> ids_, next_ids_;
     std::vector<detail::node_record> records_, next_records_;
     blacklist_decision<NodeId> decision_, next_decision_;
@@ -381,7 +380,7 @@ class rolling_blacklister {
     detail::interval_census census_;
 };
 
-/// A `rolling_blacklister` with policies and limits of types that need not be written: only the nodes' is.
+/// A `rolling_blacklister` with deduced policy and limit types: only the type of the node id is named.
 /// @par Example
 /// `auto list = rolling_blacklister_of<std::string>(dominated{}, hysteresis{}, one_per_domain{rack_of});`
 template <base::identifier NodeId, blacklist::selection_policy Selection = blacklist::slower_by,

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a selection policy is: a small type that names the nodes worth avoiding, worst first. How many of
-/// them may really be taken out is the business of the limits. Here too: the paper's own policy.
+/// Defines selection policies: small types that name the nodes worth avoiding, worst first. Limits decide how
+/// many of them may actually be taken out. Also defines the paper's own policy.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -21,23 +21,24 @@
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// A node a policy holds to be weak, and the comparison that says so.
+/// A node that a policy considers weak, with the comparison behind it.
 struct candidate {
-    std::uint32_t node = 0;  ///< index into the nodes the policy was given
-    double value = 0;        ///< what was compared; the policy tells what it is
+    std::uint32_t node = 0;  ///< index into the nodes passed to the policy
+    double value = 0;        ///< what was compared; defined by the policy
     double threshold = 0;    ///< what it was compared with
-    std::string_view rule{}; ///< which part of a policy made of several named the node; empty: the policy
+    std::string_view rule{}; ///< the part of a composed policy that named the node; empty: the policy itself
 };
 
-/// What a policy has to say about the whole fleet, mostly when it selects no node.
+/// A policy's remark on the whole fleet, mostly when it selects no node.
 enum class selection_note : std::uint8_t {
     none,                  ///< nothing out of the ordinary
     all_overlap,           ///< one level only: no node is provably slower than another
     too_few_nodes,         ///< fewer ranked nodes than the policy needs to judge
-    unreachable_threshold, ///< the policy cannot select any node in a fleet of this size, whatever the data
+    unreachable_threshold, ///< the policy cannot select any node in a fleet of this size, regardless of the
+                           ///< data
 };
 
-/// The name of a note as it stands in the source, for logs and JSON.
+/// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(selection_note n) noexcept {
     switch (n) {
     case selection_note::none:
@@ -56,7 +57,7 @@ enum class selection_note : std::uint8_t {
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Count, mean and squared deviations of several nodes taken together (Chan et al. 1979).
+// Pooled count, mean and squared deviations of several nodes (Chan et al. 1979).
 struct pooled_moments {
     double n = 0;
     double mean = 0;
@@ -75,16 +76,16 @@ struct pooled_moments {
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// Memory that policies work in, kept between decisions so that none is allocated in the steady state.
+/// Working memory of policies, kept between decisions so that the steady state allocates nothing.
 struct selection_scratch {
-    std::vector<double> values;                ///< numbers to be put in order
+    std::vector<double> values;                ///< numbers to sort
     std::vector<std::uint32_t> order;          ///< indices of nodes
     std::vector<detail::pooled_moments> pools; ///< moments of groups of nodes
 };
 
-/// A rule that says which ranked nodes are weak. `select(nodes, scratch, out)` appends them to `out`, worst
-/// first; `nodes` come weakest level first, in order of first appearance within a level. `name` stands in
-/// every verdict.
+/// A rule that selects weak nodes among the ranked. `select(nodes, scratch, out)` appends them to `out`,
+/// worst first; `nodes` come weakest level first, in order of first appearance within a level. `name` appears
+/// in every verdict.
 template <class Policy>
 concept selection_policy = std::move_constructible<Policy> &&
                            requires(Policy& policy, std::span<ranked_node<std::uint64_t> const> nodes,
@@ -97,7 +98,7 @@ concept selection_policy = std::move_constructible<Policy> &&
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Says in one line what a type misses; the concept would say it in dozens.
+// Says in one line what a type lacks; the concept would take dozens.
 template <class Policy>
 consteval bool explain_selection() {
     using nodes = std::span<ranked_node<std::uint64_t> const>;
@@ -121,7 +122,7 @@ consteval bool explain_selection() {
     return true;
 }
 
-// Slower on average, then seen earlier.
+// Higher mean first, then earlier seen.
 template <class Node>
 constexpr bool is_worse(Node const& a, Node const& b) noexcept {
     return a.mean > b.mean || (!(b.mean > a.mean) && a.seen < b.seen);
@@ -153,11 +154,11 @@ constexpr double largest_low(std::span<Node const> nodes) noexcept {
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// Every node of level 0: *P-Cores without number*. When all nodes are in one level it selects none.
+/// Every node of level 0: *P-Cores without number*. If all nodes are in one level, it selects none.
 ///
 /// Source: DSB section 4.2.3, algorithm 3. Note what it means: "no node is provably slower" is not "provably
-/// slow". With twenty equal nodes of fifty tasks each it selects nearly every node that happens not to be
-/// beaten; that is why the library's default is `slower_by`.
+/// slow". With twenty equal nodes of fifty tasks each, it selects nearly every node that is by chance not
+/// beaten; hence the library's default is `slower_by`.
 ///
 /// Verdict: value = upper end of the interval, threshold = largest lower end of all.
 /// @par Cost
@@ -165,7 +166,7 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 struct weakest_level {
     static constexpr std::string_view name = "weakest_level";
 
-    bool when_all_overlap = false; ///< select all nodes when there is only one level
+    bool when_all_overlap = false; ///< select all nodes if there is only one level
 
     template <class Node>
     selection_note select(std::span<Node const> nodes, selection_scratch&,

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Nodes that are provably slower, and by enough to matter: what rankings are decided on by default.
+/// Nodes that are provably slower, and by enough to matter: the default for rankings.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -20,20 +20,20 @@
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// Weak is a node whose tasks provably take more than `least_slowdown` times as long as those of the middle
+/// A node is weak if its tasks provably take more than `least_slowdown` times as long as those of the median
 /// node. The default of a `blacklister` and of a `rolling_blacklister`.
 ///
-/// With enough tasks every difference is beyond doubt, and most are not worth avoiding a node: a fleet whose
-/// nodes differ by one per cent has none to avoid. `dominated` asks for the proof alone.
+/// With enough tasks every difference is significant, and most are not worth avoiding a node: a fleet whose
+/// nodes differ by one percent has none to avoid. `dominated` requires only significance.
 ///
-/// Source: ours. The interval is `ranked_node::slow`, of each node. Among many nodes some are off by chance,
-/// so the proof reaches further the more nodes there are (Bonferroni). A ranking knows neither running
-/// attempts nor failures, and forgets between windows: where attempts can be passed, decide by a
+/// Source: ours. The interval is `ranked_node::slow` of each node. Among many nodes some look slow by chance,
+/// so the required confidence grows with the number of nodes (Bonferroni). A ranking contains neither running
+/// attempts nor failures, and has no memory between windows: if you can pass attempts, use a
 /// `dynamic_blacklist`.
 ///
-/// A ranking is wrong about one of its nodes in one case of twenty. To decide again and again, ask for a
-/// `margin`. A `rolling_blacklister` uses `over_windows()` by default: it also does not know whether the
-/// other nodes can carry a node's work.
+/// A ranking is wrong about one of its nodes in one case of twenty. To decide repeatedly, set a `margin`. A
+/// `rolling_blacklister` uses `over_windows()` by default: it also cannot tell whether the other nodes can
+/// carry a node's work.
 ///
 /// Verdict: value = lower end of the slowdown, threshold = `least_slowdown`.
 /// @par Cost
@@ -42,9 +42,9 @@ struct slower_by {
     static constexpr std::string_view name = "slower_by";
 
     double least_slowdown = 1.1; ///< at least 1
-    double margin = 1;           ///< how many times as far as that the proof reaches; at least 1
+    double margin = 1;           ///< factor on the confidence distance; at least 1
 
-    /// What is plainly slow, window after window, at any load.
+    /// Nodes that are clearly slow, for repeated decisions at any load.
     [[nodiscard]] static constexpr slower_by over_windows() noexcept { return {1.5, 1.6}; }
 
     /// See `selection_policy`.

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Capacity limits that look at more than one moment: how fast nodes may be taken out, and when they have to
-/// come back because they are needed.
+/// Capacity limits over time: how fast nodes may be taken out, and when they must return because they are
+/// needed.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,22 +19,22 @@
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// Takes out newcomers at a limited rate, so that a wrong measurement is noticed before much is gone: a
-/// bucket of tokens, one for each newcomer, refilled with every window that passes.
+/// Takes out newcomers at a limited rate, so that a wrong measurement is noticed before much is gone: a token
+/// bucket, one token per newcomer, refilled with every window that passes.
 ///
-/// A node that stays out, or relapses on probation, needs no token. With a blacklister every call is a window
-/// and every candidate a newcomer.
+/// A node that stays out, or relapses on probation, needs no token. With a blacklister, every call is a
+/// window and every candidate a newcomer.
 /// @par Guarantees
-/// asking again about the same window starts from what was there when it was first asked, so
-/// that a decision that failed for lack of memory can be made again
+/// repeating a window starts from the tokens at its first call, so that a decision that failed for lack of
+/// memory can be repeated
 class rate_limit {
   public:
     static constexpr std::string_view name = "rate_limit";
-    /// Nodes that are out already do not count.
+    /// Nodes that are already out do not count.
     static constexpr bool newcomers_only = true;
 
-    /// @param per_window tokens a window adds, at least 0 and finite; 0.25 is one node in four windows
-    /// @param burst tokens the bucket holds, at least 1; it is full at first
+    /// @param per_window tokens added per window, at least 0 and finite; 0.25 is one node in four windows
+    /// @param burst capacity of the bucket, at least 1; it starts full
     explicit constexpr rate_limit(double per_window, double burst = 1)
         : per_window_(per_window), bucket_(burst), at_begin_(burst) {
         STRAGGLE_EXPECTS(per_window >= 0.0 && detail::is_finite(per_window) && burst >= 1.0);
@@ -63,34 +63,34 @@ class rate_limit {
   private:
     double per_window_;
     detail::token_bucket bucket_;
-    detail::token_bucket at_begin_; // of the window being decided on
+    detail::token_bucket at_begin_; // of the current window
     std::int64_t window_ = 0;
     bool started_ = false;
 };
 
-/// What says how many slots are needed now.
+/// A callable that returns how many slots are needed now.
 template <class Needed>
 concept slot_demand = requires(Needed& needed) {
     { needed() } -> std::convertible_to<double>;
 };
 
-/// Gives nodes back when they are needed: as many slots stay in service as the caller says are needed now. If
+/// Returns nodes when they are needed: keeps as many slots in service as the caller says are needed now. If
 /// there are too few, the oldest exclusions end first, and no other node is taken out.
 ///
-/// The first node that cannot be spared is the last one asked about: those after it are older exclusions or
-/// newcomers, and stay in service even if they are smaller.
-/// @tparam Needed a `slot_demand`, called once per decision; what is below 0 or NaN counts as 0
+/// Once a node cannot be spared, all nodes after it stay in service even if they are smaller: they are older
+/// exclusions or newcomers.
+/// @tparam Needed a `slot_demand`, called once per decision; negative values and NaN count as 0
 /// @tparam Slots projection from a node's identifier to its slots
 template <slot_demand Needed, class Slots = one_slot>
 class release_on_demand {
   public:
     static constexpr std::string_view name = "release_on_demand";
 
-    /// @param needed callable that gives the slots needed now, in the unit of the projection
+    /// @param needed callable that returns the slots needed now, in the unit of the projection
     /// @param slots projection from a node's identifier to its slots
     constexpr release_on_demand(Needed needed, Slots slots)
         : needed_(std::move(needed)), slots_(std::move(slots)) {}
-    /// The same where no projection has to be given.
+    /// The same with the default projection.
     explicit constexpr release_on_demand(Needed needed)
         requires std::default_initializable<Slots>
         : release_on_demand(std::move(needed), Slots{}) {}

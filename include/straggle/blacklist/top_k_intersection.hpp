@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The k weakest nodes of level 0 by two orders at once: *P-Cores with number* (DSB section 4.2.4).
+/// The k weakest nodes of level 0 by two orders combined: *P-Cores with number* (DSB section 4.2.4).
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,33 +19,34 @@
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// Fills the places left over by rank instead of by chance.
+/// Fills the remaining places by rank instead of at random.
 struct deterministic_fill {};
 
 /// At most k nodes of level 0. If it holds more, they are ranked by deviation and by mean, both descending:
-/// the nodes among the first k of both are taken, and the places left are filled from those among the first k
-/// of one only.
+/// the nodes among the first k of both are taken, and the remaining places are filled from those among the
+/// first k of one only.
 ///
-/// Source: DSB section 4.2.4. Changed: the places left are filled by rank (worse mean, then more scores, then
-/// first seen), so that equal input gives an equal answer; give an engine for the paper's uniform draw
+/// Source: DSB section 4.2.4. Changed: the remaining places are filled by rank (worse mean, then more scores,
+/// then first seen), so that equal input gives an equal answer; pass an engine for the paper's uniform draw
 /// without replacement.
 ///
 /// Verdict: value = mean, threshold = mean of the k-th node in order of mean.
 /// @par Cost
 /// O(level 0) expected, plus O(k log k) to put the result in order; allocates nothing in the steady
 /// state
-/// @tparam Fill `deterministic_fill`, or a `random_engine` the caller keeps
+/// @tparam Fill `deterministic_fill`, or a `random_engine` owned by the caller
 template <class Fill = deterministic_fill>
     requires std::same_as<Fill, deterministic_fill> || base::random_engine<Fill>
 class top_k_intersection {
   public:
     static constexpr std::string_view name = "top_k_intersection";
 
-    /// Deterministic. @param k most nodes to select
+    /// Deterministic. @param k maximum number of nodes to select
     explicit constexpr top_k_intersection(std::size_t k) noexcept
         requires std::same_as<Fill, deterministic_fill>
         : k_(k) {}
-    /// The paper's random fill. @param k most nodes to select; @param engine must outlive the policy
+    /// The paper's random fill. @param k maximum number of nodes to select; @param engine must outlive the
+    /// policy
     constexpr top_k_intersection(std::size_t k, Fill& engine) noexcept
         requires base::random_engine<Fill>
         : k_(k), engine_(&engine) {}
@@ -70,8 +71,8 @@ class top_k_intersection {
     }
 
   private:
-    // Where the first k of an order end: everything above the cut, and so many of those on it, first seen
-    // first.
+    // Where the first k of an order end: everything above the cut, and as many of those at the cut as fit,
+    // first seen first.
     struct cut {
         double at;
         std::size_t ties;
@@ -118,7 +119,7 @@ class top_k_intersection {
             out.push_back({node, weakest[node].mean, 0});
     }
 
-    // Brings the `count` singles to take to the front.
+    // Moves the `count` singles to take to the front.
     template <class Node>
     void fill(std::span<Node const> weakest, std::span<std::uint32_t> singles, std::size_t count) {
         if constexpr (base::random_engine<Fill>) {

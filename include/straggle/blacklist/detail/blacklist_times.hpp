@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklist/dynamic_blacklist.hpp`: by which clock it is told the time, and what stands for
-/// records that it is not told of.
+/// Private part of `blacklist/dynamic_blacklist.hpp`: which clock it uses, and stand-ins for record types the
+/// caller does not pass.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -27,7 +27,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The type of the points of time, and where an attempt tells one itself.
+// The type of points in time, and where an attempt itself contains one.
 template <class Attempt, class AttemptFields, class Running, class RunningFields>
 struct blacklist_times {
     static constexpr bool has_own = has_end<AttemptFields> || has_start<AttemptFields>;
@@ -51,7 +51,7 @@ struct blacklist_times {
     }
     using type = typename decltype(pick())::type;
 
-    // Some point of time of an attempt, if it has a sound one.
+    // Some point in time of an attempt, if it has a valid one.
     static std::optional<type> of(AttemptFields const& fields, Attempt const& a)
         requires has_own
     {
@@ -64,7 +64,7 @@ struct blacklist_times {
     }
 };
 
-// What time it is: never earlier than it was.
+// The current time: never goes back.
 template <class Time>
 class blacklist_clock {
   public:
@@ -82,11 +82,11 @@ class blacklist_clock {
         if (!line_.is_set()) line_ = other.line_;
     }
     [[nodiscard]] double last() const noexcept { return now_; }
-    // An attempt that itself says when it ended is not measured by a clock that may be behind.
+    // If the attempt contains its end, do not compare it with a clock that may lag.
     [[nodiscard]] double now() const noexcept {
         return is_open ? std::numeric_limits<double>::infinity() : now_;
     }
-    // As the readers of records ask; nothing is known of jumps here.
+    // For the record readers; this clock knows no jumps.
     [[nodiscard]] double at(double raw) const noexcept { return raw; }
     [[nodiscard]] bool trusts(double) const noexcept { return true; }
     [[nodiscard]] bool is_ahead(double, std::uint32_t) const noexcept { return false; }
@@ -102,14 +102,14 @@ class blacklist_clock {
         in.expect(is_finite(now_));
     }
 
-    bool is_open = false; // an attempt that is being read says itself when it ended
+    bool is_open = false; // the attempt being read contains its end
 
   private:
     time_line<Time> line_;
     double now_ = -1e300;
 };
 
-// Stands for attempts that run where none are told.
+// Stands in when running attempts are not passed.
 class no_running_reader {
   public:
     no_running_reader(base::no_field, std::uint64_t) noexcept {}
@@ -144,7 +144,7 @@ struct node_rows_of<Id, Node, base::no_field> {
     using type = node_rows<bare_node<Id>, node_fields<Id bare_node<Id>::*>>;
 };
 
-// The nodes of the cluster as they are told, or as they were seen.
+// The nodes of the cluster: those passed, or those seen.
 template <class Id, class Node, class Fields>
 class node_rows_or_none : public node_rows_of<Id, Node, Fields>::type {
     using base_type = typename node_rows_of<Id, Node, Fields>::type;
@@ -161,7 +161,7 @@ class node_rows_or_none : public node_rows_of<Id, Node, Fields>::type {
   public:
     node_rows_or_none(Fields fields, std::size_t most) : base_type(fields_of(std::move(fields)), most) {}
 
-    // Without the caller's word, all that are remembered are there.
+    // Without a node list, all remembered nodes are present.
     void name_all(std::span<running_attempt const> running) {
         rows_.clear();
         busy_of_.assign(tables_.ids.bound(), 0);
@@ -173,7 +173,7 @@ class node_rows_or_none : public node_rows_of<Id, Node, Fields>::type {
                 rows_.push_back({.node = i, .slots = busy > 1 ? busy : 1, .busy = busy});
             }
     }
-    // Forgets nodes that were not seen since a point of time, if `forget(node)` agrees.
+    // Forgets nodes not seen since a point in time, if `forget(node)` agrees.
     template <class Forget>
     void forget_before(double time, Forget&& forget) {
         for (std::uint32_t i = 0; i < tables_.ids.bound(); ++i)

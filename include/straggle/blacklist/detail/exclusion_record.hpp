@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklist/node_stage.hpp`: what is decided of one node.
+/// Private part of `blacklist/node_stage.hpp`: the decision state of one node.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -19,7 +19,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The rules that a comparison may name.
+// Names of rules that a comparison may contain.
 inline constexpr std::array<std::string_view, 8> node_rules{"",         "slowdown", "running_time", "hung",
                                                             "failures", "denied",   "killed",       "races"};
 
@@ -30,16 +30,16 @@ struct exclusion_record {
     std::uint8_t causes = 0;
     blacklist::spared spared_by = blacklist::spared::no;
     bool present = false; // it was in the cluster
-    bool struck = false;  // what is held against it has led to an exclusion
-    bool relapse = false; // its trial has failed
-    bool batch = false;   // the verdict rests on attempts that began together
+    bool struck = false;  // the current evidence has led to an exclusion
+    bool relapse = false; // it failed its trial
+    bool batch = false;   // the verdict rests on attempts that started together
     std::uint32_t strikes = 0;
     std::uint32_t stage = 0; // of probation: 2^stage slots
     slowdown guilty_of{};
     comparison why{};
-    double since = 0;       // it is in this state
-    double excluded_at = 0; // its last exclusion began
-    double until = 0;       // and ends
+    double since = 0;       // when it entered its state
+    double excluded_at = 0; // start of its last exclusion
+    double until = 0;       // and its end
     double seen = 0;
     double stage_since = 0, stage_tasks = 0;
 

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklist/rolling_blacklister.hpp`: what it knows of one node in one window, and in
-/// which order it asks the limits about all of them.
+/// Private part of `blacklist/rolling_blacklister.hpp`: what it knows about a node in one window, and the
+/// order in which it asks the limits about nodes.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -21,17 +21,17 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What is kept of one node between windows.
+// What is kept about a node between windows.
 struct node_record {
     blacklist::exclusion now;
     charge against;
-    std::int64_t heard = never_heard;  // last window with a score of it
-    std::int64_t judged = never_heard; // last window whose scores of it counted
+    std::int64_t heard = never_heard;  // last window with a score of the node
+    std::int64_t judged = never_heard; // last window whose scores counted
 
     static constexpr std::int64_t never_heard = (std::numeric_limits<std::int64_t>::min)();
 };
 
-// One window of one node.
+// One node in one window.
 template <class NodeId>
 struct node_case {
     static constexpr std::uint32_t none = (std::numeric_limits<std::uint32_t>::max)();
@@ -39,28 +39,29 @@ struct node_case {
     NodeId const* id = nullptr;
     blacklist::exclusion before;
     node_record after;
-    std::uint32_t candidate = none; // place among the candidates
+    std::uint32_t candidate = none; // index among the candidates
     bool silent = true;             // not in the ranking
     std::string_view spared_by;
 
     [[nodiscard]] bool was_out() const noexcept { return before.state != node_state::healthy; }
     [[nodiscard]] bool is_out() const noexcept { return after.now.state != node_state::healthy; }
-    // In this order limits are asked: the avoided, those on probation, newcomers.
+    // Order in which limits are asked: avoided, on probation, newcomers.
     [[nodiscard]] int turn() const noexcept {
         if (!was_out()) return 2;
         return after.now.state == node_state::excluded ? 0 : 1;
     }
-    // In this order they stand in a decision: avoided, on probation, spared.
+    // Order in a decision: avoided, on probation, spared.
     [[nodiscard]] int list() const noexcept {
         if (!spared_by.empty()) return 2;
         return after.now.state == node_state::excluded ? 0 : 1;
     }
 };
 
-// Puts numbers of cases in the order in which limits are asked, so that the first is the last to be let go:
-// the avoided, then those on probation, the most recent exclusion first in both, then newcomers, worst first.
-// But a newcomer that is provably slower than a node that is out changes places with the mildest such one:
-// its whole interval lies above the one that the other was last found weak by. Intervals that overlap change
+// Sorts cases in the order in which limits are asked, the last to be released first: avoided nodes, then
+// those on probation (both with the most recent exclusion first), then newcomers, worst first. A newcomer
+// that is provably slower than a node that is out swaps places with the mildest such node: the newcomer's
+// whole interval lies above the interval by which the other was last found weak. Overlapping intervals change
+// nothing, so two similar nodes do not alternate.
 // nothing, which is what keeps two nodes of a kind from taking turns.
 class guard_turns {
   public:
@@ -76,7 +77,7 @@ class guard_turns {
         auto const against = [&](std::size_t place) -> charge const& {
             return cases[order[place]].after.against;
         };
-        // Whose exclusion was restored has nothing left to be compared by, and keeps its place.
+        // A restored exclusion has no interval to compare with, and keeps its place.
         mildest_.clear();
         std::size_t place = 0;
         for (; place < order.size() && cases[order[place]].was_out(); ++place)
@@ -92,8 +93,7 @@ class guard_turns {
     }
 
   private:
-    std::vector<std::size_t>
-        mildest_; // places of those that are out, those with the least against them first
+    std::vector<std::size_t> mildest_; // places of nodes that are out, those with the least evidence first
 };
 
 } // namespace straggle::detail

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklist/node_stage.hpp`: which nodes fail their tasks.
+/// Private part of `blacklist/node_stage.hpp`: finds nodes that fail their tasks.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -23,53 +23,53 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What a node has failed.
+// The failures of a node.
 struct node_failures {
-    double failed = 0, succeeded = 0; // since the evidence began
-    double proven = 0;                // of the failed: tasks that ended well later
+    double failed = 0, succeeded = 0; // since the evidence started
+    double proven = 0;                // of the failed: tasks that later succeeded elsewhere
     std::uint32_t consecutive = 0;
-    double failing_since = 0;                            // start of the first of these
-    double longest = 0;                                  // that one of these took
-    std::uint64_t attempts = 0, failures = 0, tasks = 0; // ever
-    std::uint32_t trial = 0;                             // how many there were
-    bool is_suspect = false;                             // it lately did nothing but fail
+    double failing_since = 0;                            // start of the first failure of the current run
+    double longest = 0;                                  // the longest of them
+    std::uint64_t attempts = 0, failures = 0, tasks = 0; // all-time counts
+    std::uint32_t trial = 0;                             // number of trials so far
+    bool is_suspect = false;                             // recently, it only failed
 };
 struct failed_on {
     std::uint32_t node = 0, trial = 0;
 };
-// A task that failed, and where.
+// A failed task, and where it failed.
 struct failed_task {
     std::uint64_t key = 0, job = 0;
-    std::array<failed_on, 4> at{}; // further ones are not remembered
-    std::uint8_t nodes = 0;        // how many of these; 0: no task
+    std::array<failed_on, 4> at{}; // later nodes are not remembered
+    std::uint8_t nodes = 0;        // how many entries are used; 0: empty slot
     bool withdrawn = false;
 };
 
-// What ended well of a job: in all, and on the first nodes it did so on.
+// Successes of a job: in total, and on the first nodes that had one.
 struct ended_job {
     struct on_node {
         std::uint32_t node = 0, ended = 0;
     };
-    std::uint64_t key = 0, seen = 0; // when last, counted in attempts; 0: no job
+    std::uint64_t key = 0, seen = 0; // last seen, counted in attempts; 0: empty slot
     std::uint32_t ended = 0;
     std::array<on_node, 4> at{};
 };
 
-// How often a node fails that fails half, or nearly all, of its tasks, where others fail at the `usual` rate.
+// Failure rate of a node that fails half, or nearly all, of its tasks, while others fail at the `usual` rate.
 [[nodiscard]] constexpr double failing_rate(std::size_t which, double usual) noexcept {
     return (std::max)(which == 0 ? 0.5 : 0.95, (1 + usual) / 2);
 }
 
-// Counts failures by distinct tasks. A task that failed on two nodes is a bad task: what it counted for is
-// withdrawn. Should it succeed after all, it was the nodes, and it counts for each.
-//
-// A node that lately did nothing but fail is a suspect. As long as suspects are few, what they do is no part
-// of what is usual, and that a task failed on them says nothing against the task: else several such nodes
+// Counts failures by distinct tasks. A task that failed on two nodes is a bad task: its failures are
+// withdrawn. If it succeeds after all, the nodes were at fault, and it counts for each of them.
+// A node that recently only failed is a suspect. As long as suspects are few, their failures do not enter the
+// usual rate, and a task that failed on a suspect is not suspected itself: otherwise several such nodes would
+// excuse one another.
 // would excuse one another.
 class failure_watch {
   public:
     // The evidence is the likelihood ratio of failing half, or nearly all, of one's tasks against failing
-    // twice as often as others, at least one in twenty; it starts anew where it would fall below 1.
+    // twice as often as others, at least 1 in 20; it restarts when it would fall below 1.
     void observe(ended_attempt const& a) {
         if (record::was_stopped(a.as)) return;
         if (a.node >= nodes_.size()) nodes_.resize(std::size_t{a.node} + 1);
@@ -80,7 +80,7 @@ class failure_watch {
         if (n.consecutive == 0) learn_rate(a.as == attempt_status::failed);
         if (a.as == attempt_status::success) {
             n.succeeded += 1;
-            // What began before the failures did says nothing of the node as it is now.
+            // Attempts that began before the failures say nothing about the node now.
             if (n.consecutive == 0 || !(a.start < n.failing_since)) {
                 n.consecutive = 0;
                 suspect(n, false);
@@ -120,7 +120,7 @@ class failure_watch {
             all_succeeded_ /= 2;
         }
     }
-    // How many nodes there are, those that nothing ended on too.
+    // Sets how many nodes exist, including those where nothing has ended.
     void know(std::size_t nodes) noexcept { known_ = nodes; }
     [[nodiscard]] double evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size() || !(nodes_[node].failed > 0)) return 0;
@@ -136,38 +136,38 @@ class failure_watch {
         for (double const l : logs) sum += std::exp(l - best);
         return best + std::log(sum / static_cast<double>(logs.size()));
     }
-    // Whether a node does nothing but fail, and long enough: the same few tasks, which come back to it as it
-    // is free again at once. That they fail there once more is no evidence by itself; but nothing is lost
-    // without such a node, and elsewhere they show which of the two it was: so that is not for who decides
-    // but once. One task is never enough.
+    // Whether a node has long done nothing but fail, even if the same few tasks keep coming back because it
+    // is free again at once. Repeated failures of a task are no evidence by themselves, but such a node does
+    // no work that would be lost, and elsewhere the tasks show whether they or the node is at fault. So use
+    // this only where decisions can be revised. One task is never enough.
     [[nodiscard]] bool does_nothing_else(std::uint32_t node) const noexcept {
         if (node >= nodes_.size() || !nodes_[node].is_suspect) return false;
         std::size_t const nodes = (std::max)(known_, nodes_.size());
         return nodes_[node].consecutive >= long_run && nodes_[node].failed >= 2 &&
                (are_few_suspects() || (suspects_ == 1 && nodes >= 2));
     }
-    // The evidence against a node on trial that fails few tasks, which come back again and again.
+    // The evidence against a node on trial that fails a few tasks again and again.
     [[nodiscard]] double evidence_of_run(std::uint32_t node) const noexcept {
         if (consecutive(node) < long_run) return 0;
         return nodes_[node].failed * std::log(0.95 / rare_rate(0));
     }
-    // Share of attempts that fail here and elsewhere.
+    // Share of attempts that fail on the node, and elsewhere.
     [[nodiscard]] double rate(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return 0;
         node_failures const& n = nodes_[node];
         return n.failed > 0 ? n.failed / (n.failed + n.succeeded) : 0.0;
     }
     [[nodiscard]] double usual_rate() const noexcept { return usual_rate(node_failures{}); }
-    // That of the others, bad tasks included: the next one fails somewhere first, too.
+    // The rate of the other nodes, bad tasks included: the next bad task has to fail somewhere first, too.
     [[nodiscard]] double usual_rate_but(std::uint32_t node) const noexcept {
         return usual_rate(nodes_[node], bad_);
     }
-    // The same without the doubt, at that many attempts more that have not failed.
+    // The same without the safety margin, with `more` further attempts that have not failed.
     [[nodiscard]] double rare_rate(double more) const noexcept {
         double const failed = all_failed_ + bad_;
         return (failed + 0.2) / (failed + all_succeeded_ + more + 10);
     }
-    // Attempts of a job that ended well, as far as they are remembered; on other nodes than that.
+    // Remembered successes of a job; and those on other nodes.
     [[nodiscard]] std::uint32_t ended_well(std::uint64_t job) const noexcept {
         ended_job const* const j = find_job(job);
         return j == nullptr ? 0 : j->ended;
@@ -179,12 +179,12 @@ class failure_watch {
             if (on.node == node && on.ended != 0) return j->ended - on.ended;
         return j->ended;
     }
-    // Attempts that ended well on other nodes.
+    // Successes on other nodes.
     [[nodiscard]] double succeeded_but(std::uint32_t node) const noexcept {
         node_failures const& n = nodes_[node];
         return static_cast<double>(all_attempts_ - all_failures_ - (n.attempts - n.failures));
     }
-    // Whether a task that has not ended well since has failed on a node. O(1)
+    // Whether a task that has not succeeded since has failed on a node. O(1)
     [[nodiscard]] bool has_failed(std::uint64_t job, std::uint64_t task, std::uint32_t node) const noexcept {
         failed_task const* const t = find(job, task);
         return t != nullptr && std::any_of(t->at.begin(), t->at.begin() + t->nodes,
@@ -193,7 +193,7 @@ class failure_watch {
     [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
     [[nodiscard]] node_failures const& operator[](std::uint32_t node) const noexcept { return nodes_[node]; }
     [[nodiscard]] std::span<failed_task const> tasks() const noexcept { return tasks_; }
-    // Whether what the node does is no part of what is usual.
+    // Whether the node's failures are kept out of the usual rate.
     [[nodiscard]] bool is_apart(std::uint32_t node) const noexcept {
         return node < nodes_.size() && nodes_[node].is_suspect && are_few_suspects();
     }
@@ -207,7 +207,7 @@ class failure_watch {
     [[nodiscard]] double distinct(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].failed : 0;
     }
-    // A trial begins: what was before counts no more.
+    // A trial begins: earlier evidence no longer counts.
     void restart(std::uint32_t node) noexcept {
         if (node >= nodes_.size()) return;
         node_failures& n = nodes_[node];
@@ -223,7 +223,7 @@ class failure_watch {
         all_failures_ -= nodes_[node].failures;
         nodes_[node] = {.trial = nodes_[node].trial + 1};
     }
-    // Jobs of which more tasks have failed than ended well, most failures first.
+    // Jobs with more failed tasks than successes, most failures first.
     void failing_jobs(std::vector<blacklist::failing_job>& out) const {
         out.clear();
         std::vector<failed_task> tasks;
@@ -247,7 +247,7 @@ class failure_watch {
             return a.failed != b.failed ? a.failed > b.failed : a.job < b.job;
         });
     }
-    // All that was ever seen, for reports.
+    // All-time counts, for reports.
     [[nodiscard]] blacklist::failure_rate totals(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return {};
         node_failures const& n = nodes_[node];
@@ -392,11 +392,11 @@ class failure_watch {
         double const all = failed + (std::max)(0.0, all_succeeded_ - apart.succeeded);
         return std::clamp(2 * (failed + 0.2) / (all + 10), 0.05, 0.9);
     }
-    // Where more nodes than a quarter do nothing but fail, it is the work.
+    // If more than a quarter of the nodes only fail, the work is at fault.
     [[nodiscard]] bool are_few_suspects() const noexcept {
         return 4 * suspects_ <= (std::max)(known_, nodes_.size());
     }
-    // How often an attempt fails after one that did not, anywhere: a node that fails all adds one failure.
+    // Rate of failures right after a success, anywhere: a node that only fails adds one failure.
     void learn_rate(bool failed) noexcept {
         lately_failed_ += failed ? 1 : 0;
         lately_ += 1;
@@ -404,7 +404,7 @@ class failure_watch {
         lately_failed_ /= 2;
         lately_ /= 2;
     }
-    // Whether attempts fail so often in a row at that rate.
+    // Whether that many failures in a row are unlikely at that rate.
     [[nodiscard]] bool is_unlikely(std::uint32_t failures) const noexcept {
         double const rate = (lately_failed_ + 0.2) / (lately_ + 20);
         return failures >= 2 && failures * std::log(rate) < -5.3;
@@ -420,7 +420,7 @@ class failure_watch {
     static std::uint64_t key_of(std::uint64_t job, std::uint64_t task) noexcept {
         return spread(spread(job) ^ task);
     }
-    // Two places each; the older failure gives way.
+    // Two slots per key; the older failure is replaced.
     static std::array<std::size_t, 2> places(std::uint64_t key) noexcept {
         return {detail::to_size(key % max_tasks), detail::to_size((key >> 32) % max_tasks)};
     }
@@ -434,14 +434,14 @@ class failure_watch {
     [[nodiscard]] failed_task* find(std::uint64_t job, std::uint64_t task) noexcept {
         return const_cast<failed_task*>(std::as_const(*this).find(job, task)); // NOLINT: what is ours
     }
-    // Whether a failure counts for its node.
+    // Whether a failure counts against its node.
     bool is_charged(ended_attempt const& a) {
         is_known_ = false;
         if (tasks_.empty()) tasks_.resize(max_tasks);
         failed_on const here{a.node, nodes_[a.node].trial};
         failed_task* const t = find(a.job, a.task);
         if (t == nullptr) {
-            // Attempts of tasks that are not known are remembered for their job.
+            // Attempts without a task id are remembered by job.
             std::uint64_t const key =
                 a.task == no_task ? spread(spread(a.job) + all_failures_) : key_of(a.job, a.task);
             auto const [first, second] = places(key);
@@ -493,7 +493,7 @@ class failure_watch {
             break;
         }
     }
-    // Another node is a suspect: what failed on suspects only may be no bad task.
+    // A new suspect: a task that failed on suspects only may not be a bad task.
     void reconsider() noexcept {
         if (!are_few_suspects()) return;
         for (failed_task& t : tasks_) {
@@ -507,7 +507,7 @@ class failure_watch {
             bad_ = (std::max)(0.0, bad_ - 1);
         }
     }
-    // A task has succeeded: it is not a bad one. What it adds is no part of what is usual, or nodes that fail
+    // A task succeeded, so it is not a bad one. Its failures do not enter the usual rate, or nodes that fail
     // the same tasks would excuse one another.
     void resolve(ended_attempt const& a) noexcept {
         failed_task* const t = find(a.job, a.task);
@@ -530,23 +530,23 @@ class failure_watch {
 
     std::vector<node_failures> nodes_;
     std::vector<failed_task> tasks_;
-    std::vector<ended_job> ended_;              // by key: two places each, as for tasks
-    double all_failed_ = 0, all_succeeded_ = 0; // what is usual
-    double bad_ = 0;                            // tasks that failed on two nodes, and ended on none
+    std::vector<ended_job> ended_;              // by key: two slots each, as for tasks
+    double all_failed_ = 0, all_succeeded_ = 0; // for the usual rate
+    double bad_ = 0;                            // tasks that failed on two nodes and have not succeeded
     double apart_ = 0;                          // failures of suspects
-    double lately_failed_ = 0, lately_ = 0;     // attempts after a success
+    double lately_failed_ = 0, lately_ = 0;     // attempts right after a success
     std::size_t suspects_ = 0, known_ = 0;
-    std::uint64_t all_attempts_ = 0, all_failures_ = 0; // ever
-    bool is_known_ = false;                             // the last failure was of a task that failed there
+    std::uint64_t all_attempts_ = 0, all_failures_ = 0; // all-time
+    bool is_known_ = false; // the last failure repeats one of the same task on the same node
 };
 
-// Compares the failures of nodes within jobs, as times are compared. A failure counts against its node only
-// as far as attempts elsewhere show that it is not the job: siblings that ended well there, or have run there
-// for longer than the failures took. Of a job of which nothing is known elsewhere all failures count as one,
-// since a bad job fails all of its tasks; but no node meets bad jobs only, so several such jobs add up.
+// Compares failures of nodes within jobs, as times are compared. A failure counts against its node only as
+// far as attempts elsewhere clear the job: siblings that succeeded there, or have run there for longer than
+// the failures took. If nothing is known about a job elsewhere, all its failures count as one, since a bad
+// job fails all its tasks; but no node gets bad jobs only, so several such jobs add up.
 class failure_audit {
   public:
-    // Weighs what is held against the nodes that `seems` names, by all that runs.
+    // Computes the evidence against the nodes for which `seems` is true, using all running attempts.
     template <class Seems>
     void look(double now, std::span<running_attempt const> running, failure_watch const& watch,
               Seems&& seems) {
@@ -559,12 +559,12 @@ class failure_audit {
         read_running(now, running);
         for (node_facts& n : nodes_) weigh(n, watch);
     }
-    // The logarithm of the evidence that a node fails its tasks; 0 for one that was not looked at.
+    // Log evidence that a node fails its tasks; 0 for a node that was not examined.
     [[nodiscard]] double evidence(std::uint32_t node) const noexcept {
         node_facts const* const n = find(nodes_, node);
         return n ? n->evidence : 0.0;
     }
-    // The same if nothing but failing counts, for a node that does nothing else.
+    // The same from failures alone, for a node that only fails.
     [[nodiscard]] double evidence_of_all(std::uint32_t node) const noexcept {
         node_facts const* const n = find(nodes_, node);
         return n ? n->evidence_of_all : 0.0;
@@ -573,18 +573,18 @@ class failure_audit {
   private:
     struct node_facts {
         std::uint32_t node = 0;
-        double since = 0, took = 0; // its last failures: since when, the longest
-        double survivors = 0;       // began there later, and have run for longer than those
-        bool is_apart = false;      // its failures do not excuse those of others
+        double since = 0, took = 0; // start and longest duration of its current failures
+        double survivors = 0;       // attempts that began later and have outlived all of them
+        bool is_apart = false;      // its failures do not excuse other nodes
         double evidence = 0, evidence_of_all = 0;
     };
     struct job_facts {
         std::uint64_t job = 0;
         std::size_t first = 0, last = 0; // among the failures
-        double took = 0;                 // the longest failure of a node that is looked at
+        double took = 0;                 // longest failure on an examined node
         double failed = 0;               // attempts on nodes that are not set apart
-        double not_suspect = 0;          // attempts on nodes that are no suspects
-        double runs_well = 0;            // have run for longer than `took` on nodes that are not looked at
+        double not_suspect = 0;          // attempts on nodes that are not suspects
+        double runs_well = 0;            // attempts on other nodes that have run for longer than `took`
     };
     struct failure {
         std::uint64_t job = 0;
@@ -613,8 +613,8 @@ class failure_audit {
         std::sort(failures_.begin(), failures_.end(), [](failure const& a, failure const& b) {
             return a.node != b.node ? a.node < b.node : a.job < b.job;
         });
-        // A suspect is set apart once it has failed tasks of two jobs, before that it may be the job; or
-        // while it does nothing else.
+        // Set a suspect apart once it has failed tasks of two jobs (until then the job may be at fault), or
+        // while it only fails.
         for (node_facts& n : nodes_) n.is_apart = watch.does_nothing_else(n.node);
         for (std::size_t i = 1; i < failures_.size(); ++i)
             if (failures_[i].node == failures_[i - 1].node && failures_[i].job != failures_[i - 1].job)
@@ -650,11 +650,11 @@ class failure_audit {
     }
     void weigh(node_facts& n, failure_watch const& watch) const {
         node_failures const& f = watch[n.node];
-        // Where nothing went well elsewhere, there is nothing to compare with.
+        // Without any success elsewhere there is nothing to compare with.
         if (!(watch.succeeded_but(n.node) + elsewhere_ > 0)) return;
         double const usual = watch.usual_rate_but(n.node);
         double const rare = watch.rare_rate(elsewhere_);
-        // What ended well elsewhere failed because of the node, or by chance.
+        // Tasks that succeeded elsewhere failed here because of the node, or by chance.
         std::array<double, 2> logs{};
         for (std::size_t k = 0; k < logs.size(); ++k)
             logs[k] = f.proven * std::log(failing_rate(k, usual) / usual);
@@ -670,7 +670,7 @@ class failure_audit {
             double const as_usual = blame_job(here, failed, well, usual, usual);
             for (std::size_t k = 0; k < logs.size(); ++k)
                 logs[k] += here * std::log(failing_rate(k, usual)) - as_usual;
-            // As rare as anything until it has failed elsewhere.
+            // Rare until the job has failed elsewhere.
             double const others =
                 watch.is_apart(n.node) ? j.not_suspect : (std::max)(0.0, j.not_suspect - own);
             double const rate = (0.025 + others) / (1 + others + well);
@@ -685,9 +685,9 @@ class failure_audit {
         n.evidence = best + std::log(sum / static_cast<double>(logs.size()));
         n.evidence_of_all = n.survivors > 0 ? 0.0 : all;
     }
-    // The logarithm of the probability that `here` tasks of a job fail on a node that is as any other, where
-    // `failed` failed on others and `well` did not. Most jobs fail at the usual rate; a share of them is
-    // `bad`: half of these fail nearly always, half at any rate.
+    // Log probability that `here` tasks of a job fail on an ordinary node, given that `failed` tasks failed
+    // elsewhere and `well` succeeded. Most jobs fail at the usual rate; a share `bad` does not: half of these
+    // fail nearly always, half at a uniformly random rate.
     static double blame_job(double here, double failed, double well, double usual, double bad) noexcept {
         return (std::min)(0.0, job_log(failed + here, well, usual, bad) - job_log(failed, well, usual, bad));
     }
@@ -711,10 +711,10 @@ class failure_audit {
                 static_cast<std::size_t>(behind - failures_.begin())};
     }
 
-    std::vector<node_facts> nodes_; // that are looked at
-    std::vector<job_facts> jobs_;   // of which something failed
+    std::vector<node_facts> nodes_; // examined nodes
+    std::vector<job_facts> jobs_;   // jobs with failures
     std::vector<failure> failures_; // by job and node
-    double elsewhere_ = 0; // attempts on nodes that are not looked at, longer than any of the failures took
+    double elsewhere_ = 0;          // running attempts on other nodes, longer than any of the failures
 };
 
 } // namespace straggle::detail

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklist/node_stage.hpp`: whether the others can carry what an excluded node did.
+/// Private part of `blacklist/node_stage.hpp`: whether the other nodes can carry the work of an excluded one.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -14,11 +14,11 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The load of the cluster, smoothed over some tens of tasks. All of it is measured in a way that does not
-// change when a slow node is excluded: busy slots in units of what a usual node does with them.
+// The load of the cluster, smoothed over some tens of tasks. Measured so that excluding a slow node does not
+// change it: busy slots in units of a usual node's work.
 class load_watch {
   public:
-    // busy: slots, each divided by the slowdown of its node; busy_slots: the same undivided
+    // busy: slots divided by the slowdown of their node; busy_slots: the plain number
     void observe(double now, double usual_duration, double busy, double busy_slots, double waiting) noexcept {
         if (!seen_) {
             seen_ = true;
@@ -31,9 +31,9 @@ class load_watch {
         }
         double const step = now - last_;
         bool const counts = step > 0 && usual_duration > 0;
-        // The first ones are averaged, later ones forgotten.
+        // Average the first observations; let later ones fade.
         double const share = counts ? 1 - std::exp(-step / (memory * usual_duration)) : 0.0;
-        if (counts && !(share > 0)) return; // too short to be seen: such steps add up
+        if (counts && !(share > 0)) return; // too short to register: let steps add up
         last_ = now;
         if (!counts) return;
         weight_ += share * (1 - weight_);
@@ -43,9 +43,9 @@ class load_watch {
         waiting_ += by * (waiting - waiting_);
     }
 
-    // How much longer a task waits, in usual durations, if capacity goes from `all` to `all - out`, while it
-    // is `all - out_now`: waiting times go with 1 / (1 - utilization). Infinite if the rest could hardly
-    // carry the work at all.
+    // How much longer a task waits, in usual durations, if capacity drops from `all` to `all - out`, given
+    // that it is `all - out_now` today: waiting times grow as 1 / (1 - utilization). Infinite if the rest
+    // could hardly carry the work at all.
     [[nodiscard]] double wait_added(double all, double out, double out_now) const noexcept {
         if (!(busy_ > 0)) return 0;
         double const before = busy_ / all, after = busy_ / (all - out), today = busy_ / (all - out_now);
@@ -54,10 +54,10 @@ class load_watch {
         double const spare = 1 - today > 0.02 ? 1 - today : 0.02;
         return wait * spare / (1 - before) * (after - before) / (1 - after);
     }
-    // How many times its cost an exclusion has to gain: once, if the node is out; twice, if it is not, and
-    // twice as much again for every time that the load has brought nodes back. With them in service too
-    // little is seen of the queue that there is without: it grows faster than by the formula above, and at
-    // some load nodes would go and come for ever.
+    // How many times its cost an exclusion must gain: once if the node is out; twice if it is in service,
+    // doubled for every time the load has brought nodes back. With the nodes in service, the queue without
+    // them cannot be observed: it grows faster than the formula above, and at some loads nodes would go out
+    // and come back endlessly.
     [[nodiscard]] double asked(bool was_out) const noexcept {
         return was_out ? 1 : std::ldexp(2.0, static_cast<int>(brought_back_));
     }
@@ -91,8 +91,8 @@ class load_watch {
     }
 
   private:
-    static constexpr double memory = 32;                 // usual durations
-    static constexpr std::uint8_t most_brought_back = 5; // times that are remembered
+    static constexpr double memory = 32;                 // in usual durations
+    static constexpr std::uint8_t most_brought_back = 5; // at most this many are remembered
 
     double busy_ = 0, slots_ = 0, waiting_ = 0, weight_ = 0, last_ = 0;
     bool seen_ = false;

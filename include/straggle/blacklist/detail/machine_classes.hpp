@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklist/node_stage.hpp`: which slowdown of a node is by design.
+/// Private part of `blacklist/node_stage.hpp`: which part of a node's slowdown is by design.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -19,16 +19,16 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What is known of the machine behind a node.
+// What is known about the machine behind a node.
 struct machine {
     double usual = 1;        // slowdown of its class
-    bool was_fast = false;   // it has been seen without a slowdown
-    bool is_grouped = false; // it belongs to the class that was not told
+    bool was_fast = false;   // it was once seen without a slowdown
+    bool is_grouped = false; // it is in the inferred slow class
 };
 
-// Machines that are told to be of one class are compared with each other. Of those of which nothing is told,
-// a group that has been slow since it was first seen, and is larger than what may be excluded at all, is
-// another generation; a group that was faster before is at fault, and so is a node alone.
+// Machines declared to be of one class are compared with each other. Among undeclared machines, a group that
+// has been slow since it was first seen, and is larger than what may be excluded, is a different hardware
+// generation; a group that was faster before is at fault, and so is a single node.
 class machine_classes {
   public:
     [[nodiscard]] double usual(std::uint32_t node) const noexcept {
@@ -38,7 +38,7 @@ class machine_classes {
         if (node < machines_.size()) machines_[node] = {};
     }
 
-    // Brings classes up to date, and tells the evidence.
+    // Updates the classes, and passes them to the evidence.
     void update(std::span<blacklist::node_row const> rows, slowdown_evidence& evidence,
                 std::uint32_t max_nodes, double least_share) {
         entries_.clear();
@@ -96,7 +96,7 @@ class machine_classes {
         std::uint32_t slots;
     };
 
-    // The slot-weighted median of those that are chosen.
+    // The slot-weighted median of the chosen nodes.
     template <class Choose>
     double median(std::span<entry const> entries, Choose&& choose) {
         chosen_.clear();
@@ -114,7 +114,7 @@ class machine_classes {
         }
         return 1;
     }
-    // Small steps are left out: they are noise, and each costs evidence.
+    // Skip small steps: they are noise, and each discards evidence.
     void set(std::uint32_t node, double usual, slowdown_evidence& evidence) {
         machine& m = machines_[node];
         if (usual < 1.05 * m.usual && m.usual < 1.05 * usual) return;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklister`, `rolling_blacklister` and `dynamic_blacklist`: asking the limits, gathering
-/// the evidence against a node, writing decisions.
+/// Private part of `blacklister`, `rolling_blacklister` and `dynamic_blacklist`: asks the limits, gathers the
+/// evidence against a node, writes decisions.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -21,12 +21,13 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Those that were named, or the default one where none was.
+// The limits named, or the default limit if none was.
 template <class... Limits>
 using limits_or_default =
     std::conditional_t<sizeof...(Limits) == 0, limit_row<blacklist::share_of_slots<>>, limit_row<Limits...>>;
 
-// The sorted ends of all intervals: how many nodes are provably faster or slower than one, in O(log nodes).
+// The sorted ends of all intervals: how many nodes are provably faster or slower than a given one, in O(log
+// nodes).
 class interval_census {
   public:
     template <class Node>
@@ -60,7 +61,8 @@ class interval_census {
     static std::size_t count_up_to(std::vector<double> const& sorted, double x) {
         return static_cast<std::size_t>(std::upper_bound(sorted.begin(), sorted.end(), x) - sorted.begin());
     }
-    // Under the closed rule the same single point is neither faster nor slower, itself included.
+    // Under the closed rule, intervals that are this same single point are neither faster nor slower, itself
+    // included.
     [[nodiscard]] std::size_t same_points(stats::interval const& ci) const {
         if (!ci.is_point()) return 0;
         return count_up_to(points_, ci.low) - count_below(points_, ci.low);
@@ -70,7 +72,7 @@ class interval_census {
     rank::edge_rule rule_ = rank::edge_rule::closed;
 };
 
-// What is known against a node, whatever it is called.
+// The evidence against a node, without its name.
 struct charge {
     slowdown slow{};
     std::uint64_t n = 0;
@@ -85,7 +87,7 @@ struct charge {
     std::string_view rule{};
 };
 
-// `policy` is the name of the one that selected the candidate.
+// `policy` is the name of the policy that selected the candidate.
 template <class NodeId>
 charge charge_of(ranked_node<NodeId> const& node, blacklist::candidate const& c,
                  interval_census const& census, std::string_view policy) {
@@ -104,7 +106,7 @@ charge charge_of(ranked_node<NodeId> const& node, blacklist::candidate const& c,
 
 // The only writer of decisions.
 struct decision_access {
-    // No node is in any list until the end, should an allocation fail on the way.
+    // Lists stay empty until the end, in case an allocation fails on the way.
     template <class NodeId>
     static void begin(blacklist_decision<NodeId>& d, std::string_view rule, blacklist::selection_note note,
                       std::size_t verdicts) {
@@ -116,12 +118,12 @@ struct decision_access {
         if (verdicts > d.verdicts_.size()) d.verdicts_.resize(verdicts);
         d.places_.clear();
     }
-    // The verdict in a place, all of it but its exclusion.
+    // Writes the verdict at an index, all except its exclusion.
     template <class NodeId>
     static verdict<NodeId>& write(blacklist_decision<NodeId>& d, std::size_t place, NodeId const& id,
                                   charge const& what, std::string_view spared_by) {
         verdict<NodeId>& v = d.verdicts_[place];
-        d.places_.insert(id); // places are written in turn
+        d.places_.insert(id); // verdicts are written in order of their index
         v.id = id;
         v.state = node_state::healthy;
         v.slow = what.slow;
@@ -148,7 +150,7 @@ struct decision_access {
         d.exclusion_rule_ = excluding;
         d.window_ = window;
     }
-    // States by the lists, where nothing else says them.
+    // Sets states from the lists when nothing else does.
     template <class NodeId>
     static void end_of_lists(blacklist_decision<NodeId>& d, std::size_t blacklisted, std::size_t on_probation,
                              std::size_t spared) noexcept {
