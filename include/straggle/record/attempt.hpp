@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a task attempt is to the library: which of the user's members hold its job, node and time, which
-/// attempts count, and why the others do not. Nothing disappears: every record read is used, filtered or
-/// rejected for a counted reason.
+/// Defines what a task attempt is: which of the user's members hold its job, node and time, which attempts
+/// count, and why the others do not. Nothing disappears: every record read is used, filtered, or rejected for
+/// a counted reason.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -36,14 +36,15 @@ concept status_field = base::projection_of<Field, Record> &&
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Which members of a record are what. An aggregate meant for designated initializers; the template
-/// arguments are deduced. All such aggregates list their members in one order: job, task, node, start, end,
+/// Maps the members of a record to their meaning. An aggregate for designated initializers; the template
+/// arguments are deduced. All such aggregates list their members in the same order: job, task, node, start,
+/// end, duration, status, then optional ones.
 /// duration, status, then what is optional.
 ///
 /// @par Example
 /// `attempt_fields{.job = &attempt::job, .node = &attempt::host, .duration = &attempt::took}`
 ///
-/// Either `duration`, or `start` and `end`, are needed; `duration` wins where both are given. Any projection
+/// Either `duration`, or both `start` and `end`, are required; `duration` takes precedence. Any projection
 /// may yield a `std::optional`: an empty one means unknown.
 template <class Job = base::no_field, class Task = base::no_field, class Node = base::no_field,
           class Start = base::no_field, class End = base::no_field, class Duration = base::no_field,
@@ -51,22 +52,22 @@ template <class Job = base::no_field, class Task = base::no_field, class Node = 
           class IsCopy = base::no_field, class Outrun = base::no_field>
 struct attempt_fields { // .job .task .node .start .end .duration .status .input .kind .is_copy .outrun
     [[no_unique_address]] Job job{};           ///< `job_field`
-    [[no_unique_address]] Task task{};         ///< `task_field`; without it every attempt is its own task
+    [[no_unique_address]] Task task{};         ///< `task_field`; if absent, every attempt is its own task
     [[no_unique_address]] Node node{};         ///< `node_field`
     [[no_unique_address]] Start start{};       ///< `time_field`
     [[no_unique_address]] End end{};           ///< `time_field`
     [[no_unique_address]] Duration duration{}; ///< `duration_field`
-    [[no_unique_address]] Status status{};     ///< `status_field`; without it every attempt is a success
-    [[no_unique_address]] Input input{};       ///< `input_field`; by `work_rate`, and by evidence over time
-    [[no_unique_address]] Kind kind{};         ///< `label_field`: jobs of the same work; for mitigators
-    [[no_unique_address]] IsCopy is_copy{};    ///< `flag_field`: it was a copy; for mitigators
-    [[no_unique_address]] Outrun outrun{};     ///< `flag_field`: killed because a copy won; for mitigators
+    [[no_unique_address]] Status status{};     ///< `status_field`; if absent, every attempt is a success
+    [[no_unique_address]] Input input{};    ///< `input_field`; used by `work_rate` and by evidence over time
+    [[no_unique_address]] Kind kind{};      ///< `label_field`: jobs of the same work; used by mitigators
+    [[no_unique_address]] IsCopy is_copy{}; ///< `flag_field`: it was a copy; used by mitigators
+    [[no_unique_address]] Outrun outrun{};  ///< `flag_field`: killed because a copy won; used by mitigators
 };
 
-/// The place to name the fields of a record type once: specialize it with a
-/// `static constexpr auto fields = attempt_fields{...};`, and every call may leave its `fields` argument out.
-/// Records of running tasks name `running_fields`, those of nodes `node_fields`; what an assigner alone
-/// reads, `assign::straggler_fields` and `assign::backup_node_fields`.
+/// Names the fields of a record type once: specialize it with a `static constexpr auto fields =
+/// attempt_fields{...};`, and every call may omit its `fields` argument. Records of running tasks use
+/// `running_fields`, those of nodes `node_fields`; those read only by an assigner use
+/// `assign::straggler_fields` and `assign::backup_node_fields`.
 template <class Record>
 struct task_traits {};
 
@@ -78,10 +79,10 @@ namespace straggle::inline STRAGGLE_ABI::record {
 template <class Record>
 concept has_task_traits = requires { task_traits<Record>::fields; };
 
-/// A time is known: a `duration_field`, or a `start` and an `end` that are each a `time_field` and can be
+/// A time is known: a `duration_field`, or a `start` and an `end` that are both `time_field`s and can be
 /// subtracted.
 template <class Fields, class Record>
-concept timed_fields = // written out, so that a diagnostic shows the field that does not fit
+concept timed_fields = // written out, so that a diagnostic shows the offending field
     (!detail::given<decltype(Fields::duration)> || duration_field<decltype(Fields::duration), Record>) &&
     (detail::given<decltype(Fields::duration)> ||
      (time_field<decltype(Fields::start), Record> && time_field<decltype(Fields::end), Record> &&
@@ -111,7 +112,7 @@ struct traits_fields<Record> {
     using type = std::remove_cvref_t<decltype(task_traits<Record>::fields)>;
 };
 
-// Says in one line which field is wrong and what would be right; the concept would say it in dozens.
+// Says in one line which field is wrong and what would be right; the concept would take dozens.
 template <class Fields, class Record>
 consteval bool explain_attempt_fields() {
     static_assert(
@@ -153,14 +154,14 @@ consteval bool explain_attempt_fields() {
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Why a record could not be used although it says it succeeded.
+/// Why a record could not be used although its status is success.
 enum class rejection : std::uint8_t {
     missing_job,       ///< the job is an empty optional, or NaN
     missing_node,      ///< the node is an empty optional, or NaN
     missing_time,      ///< the duration, the start or the end is an empty optional
     not_finite,        ///< the duration is NaN or infinite
-    end_before_start,  ///< start and end are the wrong way round
-    negative_duration, ///< the duration is below zero
+    end_before_start,  ///< the end is before the start
+    negative_duration, ///< the duration is negative
     out_of_range,      ///< an integer duration above 2^63 - 1 ticks
 };
 
@@ -168,19 +169,19 @@ enum class rejection : std::uint8_t {
 
 namespace straggle::inline STRAGGLE_ABI::record {
 
-/// How many reasons there are to reject an attempt.
+/// Number of rejection reasons.
 inline constexpr std::size_t rejection_count = 7;
 
 } // namespace straggle::record
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// How many reasons there are, for `record::reason_counts`.
+/// Number of reasons, for `record::reason_counts`.
 [[nodiscard]] constexpr std::size_t reason_count(rejection) noexcept {
     return record::rejection_count;
 }
 
-/// The name of a rejection as it stands in the source, for logs and JSON.
+/// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(rejection r) noexcept {
     constexpr std::array<std::string_view, record::rejection_count> names{
         "missing_job",      "missing_node",      "missing_time", "not_finite",
@@ -194,16 +195,16 @@ namespace straggle::inline STRAGGLE_ABI {
 struct attempt_counts {
     std::uint64_t seen = 0;                      ///< records read
     std::uint64_t used = 0;                      ///< successes that entered the statistics
-    std::uint64_t failed = 0;                    ///< left out: the attempt failed
-    std::uint64_t killed = 0;                    ///< left out: the attempt was killed
-    std::uint64_t superseded = 0;                ///< left out: another attempt of the task completed first
-    record::reason_counts<rejection> rejected{}; ///< why the others were left out
+    std::uint64_t failed = 0;                    ///< excluded: the attempt failed
+    std::uint64_t killed = 0;                    ///< excluded: the attempt was killed
+    std::uint64_t superseded = 0;                ///< excluded: another attempt of the task completed first
+    record::reason_counts<rejection> rejected{}; ///< why the others were excluded
 
     /// Records rejected for one reason.
     [[nodiscard]] constexpr std::uint64_t operator[](rejection r) const noexcept { return rejected[r]; }
     /// Records rejected for any reason.
     [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept { return rejected.total(); }
-    /// Adds another tally.
+    /// Adds another count.
     constexpr attempt_counts& operator+=(attempt_counts const& other) noexcept {
         seen += other.seen;
         used += other.used;
@@ -230,7 +231,7 @@ struct tick_type<Duration> {
     using type = typename Duration::rep;
 };
 
-// Durations are read as exact 64-bit ticks where their type is integral and as double otherwise.
+// Reads integral durations as exact 64-bit ticks, others as double.
 template <class Duration>
 using reading_of =
     std::conditional_t<std::is_integral_v<typename tick_type<Duration>::type>, std::int64_t, double>;
@@ -252,8 +253,8 @@ struct duration_of<Fields, Record> {
 template <class Fields, class Record>
 using reading_t = reading_of<typename duration_of<Fields, Record>::type>;
 
-// A duration that passed its checks, or the reason why not. One number says which: of a flag beside a reason
-// compilers make more.
+// A valid duration, or the reason for its rejection, encoded in one number: compilers generate better code
+// for it than for a flag beside a reason.
 template <class Value>
 struct duration_reading {
     static constexpr auto none = static_cast<rejection>(record::rejection_count);
@@ -274,9 +275,9 @@ STRAGGLE_ALWAYS_INLINE constexpr duration_reading<Value> checked_duration(Number
         return {.value = static_cast<Value>(n)};
     } else {
         double const d = static_cast<double>(n);
-        // One comparison for finite and not negative: the bits of such doubles, and of no others, are in
-        // order. A tiny negative long double becomes minus zero, so that its own sign is asked for below.
-        if (!(std::bit_cast<std::uint64_t>(d) < infinity_bits)) [[unlikely]] { // but for minus zero
+        // One comparison checks for finite and nonnegative: the bits of exactly these doubles are in order. A
+        // tiny negative long double becomes minus zero, so its own sign is checked below.
+        if (!(std::bit_cast<std::uint64_t>(d) < infinity_bits)) [[unlikely]] { // minus zero excepted
             if (!is_finite(d)) return {.reason = rejection::not_finite};
             if (n < Number{}) return {.reason = rejection::negative_duration};
         }
@@ -292,7 +293,7 @@ STRAGGLE_ALWAYS_INLINE constexpr duration_reading<Value> read_duration(Duration 
         return checked_duration<Value>(static_cast<typename Duration::rep>(d.count()));
 }
 
-// Whole ticks since an epoch, such as a std::chrono::time_point.
+// Whole ticks since an epoch, like a std::chrono::time_point.
 template <class Time>
 concept tick_time = requires(Time const& t) {
     { t.time_since_epoch().count() } -> std::integral;
@@ -316,7 +317,7 @@ STRAGGLE_ALWAYS_INLINE constexpr duration_reading<reading_t<Fields, Record>> rea
         if (is_unordered(start) || is_unordered(end)) return {.reason = rejection::not_finite};
         if (end < start) return {.reason = rejection::end_before_start};
         using start_type = std::remove_cvref_t<decltype(start)>;
-        // The difference of two signed times may not fit a signed type; unsigned arithmetic is exact.
+        // The difference of two signed times may overflow a signed type; unsigned arithmetic is exact.
         if constexpr (std::is_integral_v<start_type>) {
             return checked_duration<value>(static_cast<std::uint64_t>(end) -
                                            static_cast<std::uint64_t>(start));
@@ -344,13 +345,13 @@ STRAGGLE_ALWAYS_INLINE constexpr attempt_status read_status(Fields const& fields
     }
 }
 
-// Durations that are signed integers and always known.
+// Durations that are signed integers and never unknown.
 template <class Fields, class Record>
 concept has_plain_ticks =
     has_duration<Fields, Record> &&
     std::signed_integral<std::remove_cvref_t<projected_t<decltype(Fields::duration), Record>>>;
 
-// Takes one record through the checks, however it ended: calls `use(job, node, value)`, or counts why not.
+// Checks one record, regardless of its status: calls `use(job, node, value)`, or counts the rejection.
 template <class Fields, class Record, class Use>
 STRAGGLE_ALWAYS_INLINE constexpr void check_attempt(Fields const& fields, Record const& record,
                                                     attempt_counts& counts, Use&& use) {
@@ -359,7 +360,7 @@ STRAGGLE_ALWAYS_INLINE constexpr void check_attempt(Fields const& fields, Record
     if (!is_present(job) || is_nameless(unwrap(job))) return reject(rejection::missing_job);
     auto&& node = project(fields.node, record);
     if (!is_present(node) || is_nameless(unwrap(node))) return reject(rejection::missing_node);
-    if constexpr (has_plain_ticks<Fields, Record>) { // the same as below, with less to carry around
+    if constexpr (has_plain_ticks<Fields, Record>) { // the same as below, with fewer values to carry
         auto const ticks = project(fields.duration, record);
         if (ticks < 0) [[unlikely]]
             return reject(rejection::negative_duration);
@@ -372,8 +373,8 @@ STRAGGLE_ALWAYS_INLINE constexpr void check_attempt(Fields const& fields, Record
     }
 }
 
-// Takes one record through the filter and the checks. Calls `use(job, node, value)` for an attempt that is
-// evidence and counts every other one; `seen` and `used` are left to the caller, whose loop knows them.
+// Filters and checks one record. Calls `use(job, node, value)` for an attempt that is evidence and counts all
+// others; the caller's loop counts `seen` and `used`.
 template <class Fields, class Record, class Use>
 STRAGGLE_ALWAYS_INLINE constexpr void judge_attempt(Fields const& fields, Record const& record,
                                                     attempt_counts& counts, Use&& use) {
@@ -384,7 +385,7 @@ STRAGGLE_ALWAYS_INLINE constexpr void judge_attempt(Fields const& fields, Record
     check_attempt(fields, record, counts, use);
 }
 
-// The same for one record at a time, counting everything.
+// The same for a single record, with all counts.
 template <class Fields, class Record, class Use>
 constexpr void read_attempt(Fields const& fields, Record const& record, attempt_counts& counts, Use&& use) {
     ++counts.seen;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Attempts as the parts that decide see them: nodes, jobs and tasks are numbers, times are real numbers in
-/// one unit. Records of any other shape are read through fields and handed on as these.
+/// Attempts as the deciding parts see them: nodes, jobs and tasks are numbers, times are real numbers in one
+/// unit. Records of any other shape are converted through fields.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -13,7 +13,7 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// The task of an attempt whose task is not known.
+/// The task of an attempt whose task is unknown.
 inline constexpr std::uint64_t no_task = ~std::uint64_t{0};
 
 /// An attempt that ended.
@@ -21,22 +21,22 @@ struct ended_attempt {
     std::uint32_t node = 0;                      ///< dense index
     std::uint64_t job = 0;                       ///< key of the group of sibling tasks
     std::uint64_t task = no_task;                ///< key within the job
-    double start = 0;                            ///< when it began
+    double start = 0;                            ///< when it started
     double end = 0;                              ///< when it ended, in the same unit
-    attempt_status as = attempt_status::success; ///< how
+    attempt_status as = attempt_status::success; ///< its status
     bool copy = false;                           ///< a speculative copy of a task that ran elsewhere
-    double input = 0;                            ///< how much it had to read; 0 if unknown
-    std::uint64_t kind = 0;                      ///< of its job: jobs of a kind depend on input alike
+    double input = 0;                            ///< how much it had to read; 0: unknown
+    std::uint64_t kind = 0; ///< of its job: jobs of a kind depend on input in the same way
 };
 
-/// An attempt that runs now.
+/// A running attempt.
 struct running_attempt {
     std::uint32_t node = 0;       ///< dense index
     std::uint64_t job = 0;        ///< key of the group of sibling tasks
     std::uint64_t task = no_task; ///< key within the job
-    double start = 0;             ///< when it began
+    double start = 0;             ///< when it started
     bool copy = false;            ///< a speculative copy of a task that runs elsewhere
-    double input = 0;             ///< how much it has to read; 0 if unknown
+    double input = 0;             ///< how much it has to read; 0: unknown
 };
 
 } // namespace straggle

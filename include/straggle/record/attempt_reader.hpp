@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: the user's attempts that
-/// ended as plain numbers, and how they ended where the records do not say it all.
+/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: converts the user's ended
+/// attempts to plain numbers, and infers how they ended if the records do not say.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -25,7 +25,7 @@ struct read_ended {
     std::uint32_t kind = no_index;
 };
 
-// Its times: false, and counted, for what makes no sense.
+// Reads its times; counts invalid ones and returns false.
 template <class Line, class Fields, class Record>
 bool read_times(Line const& line, Fields const& fields, Record const& record, double now, double& start,
                 double& end, attempt_counts& counts) {
@@ -60,8 +60,8 @@ class attempt_reader {
     attempt_reader(Fields fields, std::uint64_t key) : fields_(std::move(fields)), key_(key) {}
     [[nodiscard]] Fields const& fields() const noexcept { return fields_; }
 
-    // False, and counted, for what cannot be used. `node_of(name)` gives the index of a node, or none.
-    // `guard` says which points of time may be used, and how.
+    // Counts unusable attempts and returns false. `node_of(name)` gives the index of a node, or none. `guard`
+    // decides which points in time may be used, and how.
     template <class Line, class Guard, class NodeOf>
     bool read(Attempt const& attempt, Line const& line, Guard& guard, race_book const& races,
               attempt_counts& counts, std::uint64_t& other_clock, read_ended& to, NodeOf&& node_of) const {
@@ -88,7 +88,7 @@ class attempt_reader {
         }
         out.start = guard.at(out.start);
         out.end = guard.at(out.end);
-        if (out.end > guard.now()) { // a node's clock is a little ahead, or the caller's `now` behind
+        if (out.end > guard.now()) { // a node's clock is slightly ahead, or the caller's `now` behind
             out.start -= out.end - guard.now();
             out.end = guard.now();
         }
@@ -109,7 +109,8 @@ class attempt_reader {
     }
 
   private:
-    // How it ended, and whether it was a copy: as told, or as the attempts of its task that ran beside say.
+    // Its status and whether it was a copy: from the record, or inferred from concurrent attempts of its
+    // task.
     void judge(Attempt const& attempt, race_book const& races, ended_attempt& out) const {
         auto const* const race = races.find(out.task);
         out.copy = race != nullptr && out.start > race->copies_after;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How an attempt ended: one enumeration for the user's records and for everything that is made of them.
+/// How an attempt ended: one enumeration for the user's records and everything derived from them.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -11,12 +11,12 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// How an attempt ended. Only a success says how long the task takes. A failure says something about its node
-/// and nothing about time; an attempt that was stopped would have taken at least so long.
+/// How an attempt ended. Only a success reveals how long the task takes. A failure reveals something about
+/// its node but nothing about time; a stopped attempt would have taken at least as long as it ran.
 enum class attempt_status : std::uint8_t {
-    success, ///< it did its work
+    success, ///< it completed its work
     failed,  ///< it broke
-    killed,  ///< stopped for room or by a user
+    killed,  ///< stopped to free resources or by a user
     outrun,  ///< stopped because another attempt of its task was faster
 };
 
@@ -24,7 +24,7 @@ enum class attempt_status : std::uint8_t {
 
 namespace straggle::inline STRAGGLE_ABI::record {
 
-/// Whether it was stopped before it was done: `killed` or `outrun`.
+/// Whether it was stopped before it completed: `killed` or `outrun`.
 [[nodiscard]] constexpr bool was_stopped(attempt_status s) noexcept {
     return s == attempt_status::killed || s == attempt_status::outrun;
 }

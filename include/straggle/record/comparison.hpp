@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Why something was decided, in one shape for nodes and tasks: what was compared, with what, and by which
+/// Why a decision was made, in one shape for nodes and tasks: what was compared, with what, and by which
 /// rule.
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// The reason behind a decision: `value` stood against `threshold`, and `usual` is what is normal.
+/// The reason behind a decision: `value` was compared with `threshold`; `usual` is the normal value.
 ///
 /// All three are in the unit of the rule: a slowdown, a time, a rate, a score.
 struct comparison {
     double value = 0;        ///< what was measured
-    double threshold = 0;    ///< what it was compared with
-    double usual = 0;        ///< what is normal for such a thing
-    std::string_view rule{}; ///< name of the rule that compared; text that lives as long as the program
+    double threshold = 0;    ///< the bound it was compared with
+    double usual = 0;        ///< the normal value
+    std::string_view rule{}; ///< name of the rule; text with static lifetime
 
     friend constexpr bool operator==(comparison const&, comparison const&) = default;
 };

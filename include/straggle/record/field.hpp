@@ -15,7 +15,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::record {
 
-/// The group of sibling tasks an attempt belongs to: all of them are expected to take equally long.
+/// The group of sibling tasks an attempt belongs to, which are all expected to take equally long.
 template <class Field, class Record>
 concept job_field =
     base::projection_of<Field, Record> && base::identifier<detail::field_value_t<Field, Record>>;
@@ -25,7 +25,7 @@ template <class Field, class Record>
 concept node_field =
     base::projection_of<Field, Record> && base::identifier<detail::field_value_t<Field, Record>>;
 
-/// The task the attempt is one try of, unique within its job.
+/// The task that the attempt executes, unique within its job.
 template <class Field, class Record>
 concept task_field =
     base::projection_of<Field, Record> && base::identifier<detail::field_value_t<Field, Record>>;
@@ -46,18 +46,17 @@ concept input_field =
     base::projection_of<Field, Record> && std::is_arithmetic_v<detail::field_value_t<Field, Record>> &&
     !std::same_as<detail::field_value_t<Field, Record>, bool>;
 
-/// A name whose spelling does not matter, such as a kind of jobs, a class of machines or a rack; may be
-/// optional.
+/// A label whose spelling does not matter, such as a kind of job, a machine class or a rack; may be optional.
 template <class Field, class Record>
 concept label_field =
     base::projection_of<Field, Record> && base::identifier<detail::field_value_t<Field, Record>>;
 
-/// Yes or no; may be optional: an empty one is what stands for a missing field.
+/// Yes or no; may be optional: an empty one counts as a missing field.
 template <class Field, class Record>
 concept flag_field =
     base::projection_of<Field, Record> && std::same_as<detail::field_value_t<Field, Record>, bool>;
 
-/// Something counted: a whole number; may be optional. What is below 0 or unknown counts as 0.
+/// A count: a whole number; may be optional. Negative and unknown values count as 0.
 template <class Field, class Record>
 concept count_field =
     base::projection_of<Field, Record> && std::integral<detail::field_value_t<Field, Record>> &&
@@ -67,14 +66,14 @@ concept count_field =
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A yes or no of the user's, or `otherwise` where it is not known.
+// The user's flag, or `otherwise` if unknown.
 template <class Projection, class Record>
 bool read_flag(Projection const& projection, Record const& record, bool otherwise) {
     auto const& field = project(projection, record);
     return is_present(field) ? static_cast<bool>(unwrap(field)) : otherwise;
 }
 
-// A number of things as the user counts them, or `otherwise` where it is not known.
+// The user's count, or `otherwise` if unknown.
 template <class T>
 constexpr std::uint32_t read_count(T const& field, std::uint32_t otherwise = 0) noexcept {
     if (!is_present(field)) return otherwise;

@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: the user's names as small
-/// numbers that stay the same until they are forgotten, across a restart too, with the time at which each was
-/// last seen and a bound on how many.
+/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: maps the user's names to
+/// small numbers that stay the same until they are forgotten, even across a restart, with the time each was
+/// last seen and a limit on their number.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -20,7 +20,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Names as indices. An index is given away again only after `erase`.
+// Maps names to indices. An index is reused only after `erase`.
 template <class Id>
 class id_table {
   public:
@@ -28,7 +28,7 @@ class id_table {
 
     explicit id_table(std::size_t most = std::size_t{1} << 20) noexcept : most_(most) {}
 
-    // The index of a name, new if need be; `no_index` where the table is full, which is counted.
+    // The index of a name, created if needed; `no_index` if the table is full, which is counted.
     std::uint32_t insert(key_type id, double now) {
         if (std::uint32_t const known = ids_.find(id); known != interner<Id>::none) {
             std::uint32_t const slot = slot_of_[known];
@@ -39,7 +39,7 @@ class id_table {
             ++refused_;
             return no_index;
         }
-        // Room first, so that nothing is half done should it not be there.
+        // Allocate first, so that a failure leaves nothing half done.
         make_room_for_one(slot_of_);
         make_room_for_one(place_of_);
         make_room_for_one(seen_);
@@ -60,7 +60,8 @@ class id_table {
         return slot;
     }
 
-    // Takes over the names of another one, whose clock says `later` less: by index there, the index here.
+    // Takes over the names of another table, whose clock is behind by `later`. Returns this table's index for
+    // each index there.
     [[nodiscard]] std::vector<std::uint32_t> take_in(id_table const& other, double later) {
         std::vector<std::uint32_t> map(other.bound(), no_index);
         for (std::uint32_t i = 0; i < map.size(); ++i)
@@ -74,13 +75,13 @@ class id_table {
         return known == interner<Id>::none ? no_index : slot_of_[known];
     }
 
-    // Forgets a name; its index goes to a new one some time.
+    // Forgets a name; its index may be reused.
     void erase(std::uint32_t slot) {
         std::uint32_t const place = place_of_[slot];
         ids_.erase(place);
         slot_of_[place] = no_index;
         place_of_[slot] = no_index;
-        free_.push_back(slot); // there is room: see insert
+        free_.push_back(slot); // insert reserved the room
     }
 
     [[nodiscard]] bool contains(std::uint32_t slot) const noexcept {
@@ -92,10 +93,10 @@ class id_table {
         if (seen_[slot] < now) seen_[slot] = now;
     }
 
-    // Every index in use is below.
+    // One more than the largest index in use.
     [[nodiscard]] std::size_t bound() const noexcept { return place_of_.size(); }
     [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
-    // Names that found no room, ever.
+    // Names rejected for lack of room so far.
     [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
 
     void write(byte_writer& out) const
@@ -111,7 +112,7 @@ class id_table {
             out.identifier((*this)[slot]);
         }
     }
-    // Into a table that is empty.
+    // @pre the table is empty
     void read(byte_reader& in)
         requires base::storable_identifier<Id>
     {
@@ -140,12 +141,12 @@ class id_table {
     std::vector<std::uint32_t> slot_of_;  // by place in `ids_`
     std::vector<std::uint32_t> place_of_; // by index
     std::vector<double> seen_;            // by index
-    std::vector<std::uint32_t> free_;     // indices, the last one goes first
+    std::vector<std::uint32_t> free_;     // free indices; the last one is reused first
     std::size_t most_;
     std::uint64_t refused_ = 0;
 };
 
-// Stands for a table of names that the records do not have.
+// Stands in for a table when the records lack the name.
 struct no_id_table {
     template <class Id>
     static constexpr std::uint32_t insert(Id const&, double) noexcept {

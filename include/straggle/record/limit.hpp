@@ -2,11 +2,11 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Limits: how much may be done at once, whatever each single thing promises. One concept for what takes
-/// nodes out of service (`blacklist::node_limit`) and for what starts copies (`assign::copy_limit`).
+/// Limits: how much may be done at once, regardless of the benefit of each action. One concept for taking
+/// nodes out of service (`blacklist::node_limit`) and for starting copies (`assign::copy_limit`).
 ///
-/// Limits compose: a thing is done only if every one of them admits it, and a refusal names the limit. A
-/// `std::optional` of a limit is a limit, too: an empty one admits everything.
+/// Limits compose: an action is taken only if all of them admit it, and a refusal names the limit. A
+/// `std::optional` of a limit is also a limit: an empty one admits everything.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -22,7 +22,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// How a limit is asked, one that may be absent among them.
+// Calls a limit, which may be an empty optional.
 template <class Limit>
 struct limit_access {
     static constexpr std::string_view name = Limit::name;
@@ -72,7 +72,7 @@ concept plain_limit = requires(Limit& limit, Context const& context, Request con
     { limit.admits(request) } -> std::same_as<bool>;
     limit.take(request);
     { Limit::name } -> std::convertible_to<std::string_view>;
-    requires !std::string_view(Limit::name).empty(); // an empty name stands for "not refused"
+    requires !std::string_view(Limit::name).empty(); // an empty name means "not refused"
 };
 
 template <class Limit, class Context, class Request>
@@ -84,17 +84,16 @@ concept optional_limit =
 namespace straggle::inline STRAGGLE_ABI::record {
 
 /// A limit on requests, which sees its surroundings as a `Context`.
-///
-/// Per decision `begin(context, candidates)` is called once, with how many candidates there are; then
-/// `admits(request)`, maybe more than once for each, and `take(request)` for each request that is granted.
-/// `take` must not make room: what is refused stays refused until the next decision. `name` stands in
-/// reports. A limit with `static constexpr bool newcomers_only = true` is not asked about what was granted
-/// in an earlier decision.
+/// For each decision, `begin(context, candidates)` is called once with the number of candidates; then
+/// `admits(request)`, possibly more than once per request, and `take(request)` for each granted request.
+/// `take` must not make room: a refused request stays refused until the next decision. `name` appears in
+/// reports. A limit with `static constexpr bool newcomers_only = true` is not asked about requests granted in
+/// an earlier decision.
 template <class Limit, class Context, class Request>
 concept limit = std::move_constructible<Limit> && (detail::optional_limit<Limit, Context, Request> ||
                                                    detail::plain_limit<Limit, Context, Request>);
 
-/// Admits everything: names the wish for no limit at all.
+/// Admits everything: states explicitly that there is no limit.
 struct unlimited {
     static constexpr std::string_view name = "unlimited";
     template <class Context>
@@ -111,7 +110,7 @@ struct unlimited {
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Says in one line what a type misses; the concept would say it in dozens.
+// Says in one line what a type lacks; the concept would take dozens.
 template <class Limit>
 consteval bool explain_limit_name() {
     static_assert(std::is_class_v<Limit>, "a limit is an object, such as at_most{3}, not a number");
@@ -148,11 +147,11 @@ consteval bool explain_limit() {
     return true;
 }
 
-// Several limits as one.
+// Combines several limits.
 template <class... Limits>
 class limit_row {
   public:
-    static constexpr std::size_t none = sizeof...(Limits); // index of no limit
+    static constexpr std::size_t none = sizeof...(Limits); // no limit refused
     static constexpr std::array<std::string_view, sizeof...(Limits)> names{limit_access<Limits>::name...};
 
     constexpr limit_row()
@@ -166,7 +165,7 @@ class limit_row {
     constexpr void begin(Context const& context, std::size_t candidates) {
         each([&]<class Limit>(Limit& limit) { limit_access<Limit>::begin(limit, context, candidates); });
     }
-    // The first that does not admit the request.
+    // Index of the first limit that does not admit the request.
     template <class Request>
     [[nodiscard]] constexpr std::size_t objection(Request const& request, bool newcomer = true) {
         std::size_t by = none, index = 0;
@@ -184,7 +183,7 @@ class limit_row {
             if (newcomer || !limit_access<Limit>::newcomers_only) limit_access<Limit>::take(limit, request);
         });
     }
-    // Takes the request if all admit it; else the name of the first that does not.
+    // Takes the request if all admit it; otherwise returns the name of the first limit that does not.
     template <class Request>
     [[nodiscard]] constexpr std::string_view grant(Request const& request, bool newcomer) {
         std::size_t const by = objection(request, newcomer);

@@ -2,8 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a node is to the library: which of the user's members hold its name, its slots and how it stands with
-/// the operator.
+/// Defines what a node is: which of the user's members hold its name, its slots and the operator's setting.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -15,15 +14,15 @@
 
 namespace straggle::inline STRAGGLE_ABI::record {
 
-/// What the operator or the cluster says of a node, whatever was measured.
+/// The operator's or cluster's word on a node, regardless of measurements.
 enum class condition : std::uint8_t {
-    present, ///< nothing: it is there
-    pinned,  ///< never to be taken out of service
-    denied,  ///< to be kept out of service
-    away,    ///< it is not there, or is being drained
+    present, ///< no restriction: it is in the cluster
+    pinned,  ///< must not be taken out of service
+    denied,  ///< must be kept out of service
+    away,    ///< absent or draining
 };
 
-/// What the operator says of a node: a `condition`, or a `bool` that is true where it is there.
+/// The operator's setting for a node: a `condition`, or a `bool` that is true if the node is present.
 template <class Field, class Record>
 concept condition_field =
     base::projection_of<Field, Record> && (std::same_as<detail::field_value_t<Field, Record>, condition> ||
@@ -33,7 +32,7 @@ concept condition_field =
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Which members of a node are what. An aggregate meant for designated initializers.
+/// Maps the members of a node record to their meaning. An aggregate for designated initializers.
 ///
 /// @par Example
 /// `node_fields{.node = &host::name, .slots = &host::cores, .busy = &host::running}`
@@ -43,12 +42,12 @@ template <class Node = base::no_field, class Slots = base::no_field, class Busy 
           class MachineClass = base::no_field, class Domain = base::no_field,
           class Condition = base::no_field>
 struct node_fields {
-    [[no_unique_address]] Node node{};                  ///< `node_field`
-    [[no_unique_address]] Slots slots{};                ///< `count_field`; without it 1
-    [[no_unique_address]] Busy busy{};                  ///< `count_field`; without it what is seen to run
-    [[no_unique_address]] MachineClass machine_class{}; ///< `label_field`: machines that are made alike
-    [[no_unique_address]] Domain domain{};              ///< `label_field`: what fails or is slow together
-    [[no_unique_address]] Condition condition{};        ///< `condition_field`; without it all are there
+    [[no_unique_address]] Node node{};   ///< `node_field`
+    [[no_unique_address]] Slots slots{}; ///< `count_field`; if absent, 1
+    [[no_unique_address]] Busy busy{};   ///< `count_field`; if absent, the running attempts are counted
+    [[no_unique_address]] MachineClass machine_class{}; ///< `label_field`: machines of the same make
+    [[no_unique_address]] Domain domain{};       ///< `label_field`: nodes that fail or slow down together
+    [[no_unique_address]] Condition condition{}; ///< `condition_field`; if absent, all nodes are present
 };
 
 } // namespace straggle

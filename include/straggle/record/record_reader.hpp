@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: the user's records as plain
-/// numbers. What a record does not have is unknown, never a reason to refuse it.
+/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: converts the user's records
+/// to plain numbers. A field that a record lacks is unknown, never a reason to reject it.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -37,7 +37,7 @@ constexpr std::uint64_t mixed(std::uint64_t h, std::uint64_t key) noexcept {
     return h ^ (h >> 31);
 }
 
-// A name as a number that no two names share but by one chance in 2^64.
+// Maps a name to a number; two names collide with probability 2^-64.
 template <class Id>
 std::uint64_t key_of(Id const& id, std::uint64_t key) {
     std::uint64_t h = 0;
@@ -83,12 +83,12 @@ concept has_slots = requires { requires given<decltype(Fields::slots)>; };
 template <class Fields>
 concept has_busy = requires { requires given<decltype(Fields::busy)>; };
 
-// An attempt that runs.
+// A running attempt.
 struct read_running_row {
     std::uint32_t row = 0, node = no_index, kind = no_index;
     std::uint64_t job = 0, task = no_task;
     double start = 0, progress = unknown, reported = unknown, input = unknown;
-    std::uint32_t attempts = 0; // 0: not told
+    std::uint32_t attempts = 0; // 0: unknown
     bool is_copy = false, knows_copy = false, may_copy = true, left_alone = false;
 };
 
@@ -115,11 +115,11 @@ template <class Member, class Record>
 struct record_behind<Member Record::*> {
     using type = Record;
 };
-// The record that a member pointer among the fields names.
+// The record type of the first member pointer among the fields.
 template <class Fields>
 using record_of = typename record_behind<decltype(Fields::node)>::type;
 
-// Whether a name read from one record can be equal to one read from another.
+// Whether names from two record types can ever be equal.
 template <class A, class B>
 concept names_agree = std::same_as<A, B> || (text<A> && text<B>) || (std::integral<A> && std::integral<B>);
 template <class ProjectionA, class A, class ProjectionB, class B>
@@ -134,7 +134,7 @@ consteval bool do_clocks_agree() {
         return on_one_clock<field_value_t<ProjectionA, A>, field_value_t<ProjectionB, B>>;
     return true;
 }
-// Says in one line which fields of records that are read together can never be equal.
+// Says in one line which fields of record types that are read together can never be equal.
 template <class AttemptFields, class Attempt, class RunningFields, class Running>
 consteval bool explain_attempts_that_run() {
     if constexpr (given<RunningFields>) {
@@ -177,7 +177,7 @@ struct own_time<Fields, Record> {
     using type = field_value_t<decltype(Fields::start), Record>;
 };
 
-// The table for a field, or none.
+// The table for a field, or a stand-in.
 template <class Projection, class Record>
 struct label_table {
     using type = no_id_table;
@@ -195,7 +195,7 @@ std::uint32_t read_label(Table& table, Projection const& projection, Record cons
         return is_present(field) ? table.insert(unwrap(field), now) : no_index;
     }
 }
-// What has no table is written as an empty one would be.
+// A missing table is written like an empty one.
 template <class Table>
 void write_table(byte_writer& out, Table const& table) {
     if constexpr (std::is_same_v<Table, no_id_table>)

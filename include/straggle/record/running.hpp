@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a running task is to the library: which of the user's members hold its node, progress and start, and
-/// why a snapshot of one could not be used.
+/// Defines what a running task is: which of the user's members hold its node, progress and start, and why a
+/// snapshot of it could not be used.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -28,7 +28,7 @@ concept progress_field =
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Which members of a snapshot of a running task are what. An aggregate meant for designated initializers.
+/// Maps the members of a running task's snapshot to their meaning. An aggregate for designated initializers.
 ///
 /// @par Example
 /// `running_fields{.node = &task::host, .start = &task::started, .progress = &task::done}`
@@ -39,19 +39,20 @@ template <class Job = base::no_field, class Task = base::no_field, class Node = 
           class Input = base::no_field, class Kind = base::no_field, class IsCopy = base::no_field,
           class MayCopy = base::no_field, class Copies = base::no_field>
 struct running_fields { // .job .task .node .start .progress .reported .input .kind .is_copy .may_copy .copies
-    [[no_unique_address]] Job job{};           ///< `job_field`; read by a mitigator
-    [[no_unique_address]] Task task{};         ///< `task_field`; without it a mitigator plans no copies
+    [[no_unique_address]] Job job{};           ///< `job_field`; used by a mitigator
+    [[no_unique_address]] Task task{};         ///< `task_field`; if absent, a mitigator plans no copies
     [[no_unique_address]] Node node{};         ///< `node_field`
-    [[no_unique_address]] Start start{};       ///< `time_field`: when the attempt began
-    [[no_unique_address]] Progress progress{}; ///< `progress_field`; without it nothing is known to be done
+    [[no_unique_address]] Start start{};       ///< `time_field`: when the attempt started
+    [[no_unique_address]] Progress progress{}; ///< `progress_field`; if absent, the progress is unknown
     [[no_unique_address]] Reported
-        reported{};                         ///< `time_field`: when the progress was so; read by a mitigator
-    [[no_unique_address]] Input input{};    ///< `input_field`: what it has to read; without it 1
-    [[no_unique_address]] Kind kind{};      ///< `label_field`: jobs of the same work; read by a mitigator
-    [[no_unique_address]] IsCopy is_copy{}; ///< `flag_field`; without it the attempt that began first is none
-    [[no_unique_address]] MayCopy may_copy{}; ///< `flag_field`; without it every task may have copies
+        reported{};                      ///< `time_field`: time of the progress report; used by a mitigator
+    [[no_unique_address]] Input input{}; ///< `input_field`: how much it has to read; if absent, 1
+    [[no_unique_address]] Kind kind{};   ///< `label_field`: jobs of the same work; used by a mitigator
+    [[no_unique_address]] IsCopy
+        is_copy{}; ///< `flag_field`; if absent, the attempt that started first is the original
+    [[no_unique_address]] MayCopy may_copy{}; ///< `flag_field`; if absent, every task may have copies
     [[no_unique_address]] Copies
-        copies{}; ///< `count_field`: attempts that run, itself included; without it 1
+        copies{}; ///< `count_field`: running attempts of the task, itself included; if absent, 1
 };
 
 } // namespace straggle
@@ -80,7 +81,7 @@ concept running_fields_for =
     (!detail::given<decltype(Fields::input)> || input_field<decltype(Fields::input), Record>) &&
     (!detail::given<decltype(Fields::copies)> || count_field<decltype(Fields::copies), Record>);
 
-/// Fields with which a `Record` can be read by a mitigator: one record for each attempt, copies too.
+/// Fields with which a mitigator can read a `Record`: one record per attempt, copies included.
 template <class Fields, class Record>
 concept running_attempt_fields_for =
     running_fields_for<Fields, Record> && job_field<decltype(Fields::job), Record> &&
@@ -94,17 +95,17 @@ concept running_attempt_fields_for =
 enum class running_rejection : std::uint8_t {
     missing_node,  ///< the node is an empty optional
     missing_start, ///< the start is an empty optional, or not a number
-    not_started,   ///< the start lies after now
-    bad_progress,  ///< not a number from 0 to 1
+    not_started,   ///< the start is after now
+    bad_progress,  ///< not a number in [0, 1]
 };
-/// How many reasons there are.
+/// Number of reasons.
 inline constexpr std::size_t running_rejection_count = 4;
-/// How many reasons there are, for `record::reason_counts`.
+/// Number of reasons, for `record::reason_counts`.
 [[nodiscard]] constexpr std::size_t reason_count(running_rejection) noexcept {
     return running_rejection_count;
 }
 
-/// The name of a reason as it stands in the source, for logs and JSON.
+/// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(running_rejection r) noexcept {
     constexpr std::array<std::string_view, running_rejection_count> names{"missing_node", "missing_start",
                                                                           "not_started", "bad_progress"};
@@ -116,9 +117,9 @@ inline constexpr std::size_t running_rejection_count = 4;
 /// `seen == used + total_rejected()`
 struct running_counts {
     std::uint64_t seen = 0;       ///< snapshots read
-    std::uint64_t used = 0;       ///< running tasks that detectors look at
-    std::uint64_t unreported = 0; ///< of those: without a progress yet, taken to have done nothing
-    record::reason_counts<running_rejection> rejected{}; ///< why the others were left out
+    std::uint64_t used = 0;       ///< running tasks passed to detectors
+    std::uint64_t unreported = 0; ///< used ones without a progress report yet, counted as 0 progress
+    record::reason_counts<running_rejection> rejected{}; ///< why the others were rejected
 
     /// Snapshots rejected for one reason.
     [[nodiscard]] constexpr std::uint64_t operator[](running_rejection r) const noexcept {

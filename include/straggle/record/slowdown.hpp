@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How slow a node is, in the unit people use: how many times as long its tasks take as elsewhere.
+/// How slow a node is, in an intuitive unit: how many times as long its tasks take there as elsewhere.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -12,18 +12,18 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// How many times as long a node's tasks take as those of its siblings elsewhere, and how sure that is.
+/// How many times as long a node's tasks take as their siblings elsewhere, with its uncertainty.
 ///
-/// 1.31 means 31 % longer. Without enough evidence the interval is all there is: from 0 to infinity, and
-/// `value` says 1, which is what a scheduler assumes of a node that it does not know. A value above 1 without
-/// an interval is a lower bound, by `tasks` attempts that still run.
+/// 1.31 means 31 % longer. Without enough evidence the interval runs from 0 to infinity, and `value` is 1,
+/// which is what a scheduler assumes about an unknown node. A value above 1 without an interval is a lower
+/// bound, from `tasks` attempts that are still running.
 struct slowdown {
     double value = 1;                                      ///< best estimate, above 0
     double low = 0;                                        ///< lower end of the interval
     double high = std::numeric_limits<double>::infinity(); ///< upper end
-    std::uint64_t tasks = 0;                               ///< attempts it rests on, ended and running
+    std::uint64_t tasks = 0;                               ///< attempts used, ended and running
 
-    /// There is an interval: the evidence sufficed for one.
+    /// Whether the evidence sufficed for an interval.
     [[nodiscard]] constexpr bool is_known() const noexcept {
         return high < std::numeric_limits<double>::infinity();
     }
@@ -34,10 +34,10 @@ struct slowdown {
 
 namespace straggle::inline STRAGGLE_ABI::record {
 
-/// What a node is guessed to be like just now, before anything is proved of it.
+/// A guess whether a node is slow right now, before there is proof.
 struct slow_guess {
-    double chance = 0; ///< that it is slow: 0 to 1
-    double by = 1;     ///< if it is: how many times as long its tasks take as elsewhere, as a rule
+    double chance = 0; ///< probability that it is slow, in [0, 1]
+    double by = 1;     ///< if so: typical slowdown, relative to nodes elsewhere
 
     friend constexpr bool operator==(slow_guess const&, slow_guess const&) = default;
 };

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A task that is held to be a straggler, in one shape from detectors to assigners: the user's record, what
-/// is left of the task, and why.
+/// A suspected straggler, in one shape from detectors to assigners: the user's record, the time the task has
+/// left, and why it is suspected.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -14,14 +14,14 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// A task that looks like a straggler. `straggler_scan` names them, `assigner` takes them as they are.
+/// A task that looks like a straggler. `straggler_scan` produces them, `assigner` accepts them unchanged.
 ///
-/// @tparam Row the user's own: the place of the task in the range of running tasks, or a pointer to it there
-/// @tparam TimeLeft a number, or a distribution; may be an `outcome`, which says why it is not known
+/// @tparam Row chosen by the user: the index of the task in the range of running tasks, or a pointer to it
+/// @tparam TimeLeft a number or a distribution; may be an `outcome`, which says why the time is unknown
 template <class Row = std::uint32_t, class TimeLeft = outcome<double>>
 struct suspect {
     Row row{};        ///< which task
-    TimeLeft left{};  ///< what the task still takes where it runs
+    TimeLeft left{};  ///< time the task still needs where it runs
     comparison why{}; ///< what was compared, by which rule
 
     friend constexpr bool operator==(suspect const&, suspect const&) = default;

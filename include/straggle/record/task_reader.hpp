@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: the user's running attempts
-/// as plain numbers, and which of them are attempts of one task.
+/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: converts the user's running
+/// attempts to plain numbers, and groups them by task.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -24,10 +24,9 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Tasks that run more than once, of this round and the one before: an attempt that was killed while another
-// one of its task ran was outrun, and the one that began later is the copy. `copies_after` lies half way
-// between the first two starts: a start that is reckoned from a duration comes out late by what the end was
-// told late.
+// Tasks that run more than once, in this round and the previous one: an attempt killed while its task had
+// another was outrun, and the one that started later is the copy. `copies_after` lies halfway between the
+// first two starts: a start computed from a duration is late by the delay with which the end was reported.
 class race_book {
   public:
     struct race {
@@ -40,8 +39,8 @@ class race_book {
         next_ = 0;
     }
     void add(std::uint64_t task, double copies_after) { now_.push_back({task, copies_after}); } // in order
-    // A task of which one attempt runs; in order, with those that are added. A race is known until its last
-    // attempt has ended: what was killed may be told much later than what won, many rounds on.
+    // Keeps a task with one running attempt; call in order, interleaved with `add`. A race is remembered
+    // until its last attempt ends: the killed attempt may be reported many rounds after the winner.
     void keep(std::uint64_t task) {
         while (next_ < before_.size() && before_[next_].task < task) ++next_;
         if (next_ < before_.size() && before_[next_].task == task) now_.push_back(before_[next_]);
@@ -78,7 +77,7 @@ class race_book {
         return at != races.end() && at->task == task ? &*at : nullptr;
     }
     std::vector<race> now_, before_; // by task
-    std::size_t next_ = 0;           // of `before_`, to be looked at
+    std::size_t next_ = 0;           // next entry of `before_` to compare
 };
 
 template <class Running, class Fields>
@@ -114,7 +113,7 @@ class task_reader {
                 continue;
             }
             double const start = read_point(line, fields_.start, r);
-            // It runs, whenever it may have begun: its task has one attempt more.
+            // Its start is unusable, but it runs: count it as an attempt of its task.
             auto const unplaced = [&] {
                 if constexpr (has_task<Fields>)
                     unplaced_.push_back(read_key(fields_.task, r, key_of(unwrap(job), key_), no_task));
@@ -136,7 +135,7 @@ class task_reader {
                     unplaced();
                     continue;
                 }
-                out.start = guard.now(); // its node's clock is a little ahead
+                out.start = guard.now(); // its node's clock is slightly ahead
             }
             out.node = node_of(unwrap(node));
             if (out.node == no_index) continue;
@@ -146,7 +145,7 @@ class task_reader {
             read_work(r, kind_of, out);
             if constexpr (has_progress<Fields>) {
                 out.progress = read_number(fields_.progress, r);
-                if (!(out.progress >= 0 && out.progress <= 1)) { // NaN, too
+                if (!(out.progress >= 0 && out.progress <= 1)) { // also true for NaN
                     out.progress = unknown;
                     ++counts.unreported;
                 }
@@ -162,14 +161,14 @@ class task_reader {
                 out.knows_copy = is_present(flag);
                 out.is_copy = out.knows_copy && unwrap(flag);
             }
-            if (out.task == no_task) out.may_copy = false; // nobody could tell whose copy it is
+            if (out.task == no_task) out.may_copy = false; // a copy could not be matched to its task
             rows_.push_back(out);
             ++counts.used;
         }
         group();
     }
 
-    // What a task is that waits: its job, kind and input.
+    // The job, kind and input of a waiting task.
     template <class KindOf>
     [[nodiscard]] read_running_row read_waiting(Running const& r, KindOf&& kind_of) const {
         read_running_row out;
@@ -185,7 +184,7 @@ class task_reader {
   private:
     struct place {
         std::uint64_t task;
-        std::uint32_t at; // among the rows
+        std::uint32_t at; // index among the rows
     };
 
     template <class KindOf>
@@ -199,7 +198,7 @@ class task_reader {
             if (!(out.input > 0) || !is_finite(out.input)) out.input = unknown;
         }
     }
-    // Attempts of one task: how many, and which began first.
+    // Groups attempts by task: how many there are, and which started first.
     void group() {
         order_.clear();
         for (std::uint32_t i = 0; i < rows_.size(); ++i)
@@ -242,7 +241,7 @@ class task_reader {
     std::uint64_t key_;
     std::vector<read_running_row> rows_;
     std::vector<place> order_;
-    std::vector<std::uint64_t> unplaced_; // tasks of attempts whose start tells nothing
+    std::vector<std::uint64_t> unplaced_; // tasks of attempts without a usable start
     spread_sort_scratch<place> dealt_;
     race_book races_;
 };

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: the caller's points of time
-/// as numbers from an origin, and what a clock that jumps does to them.
+/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: converts the caller's
+/// points in time to numbers from an origin, and handles jumps of the clock.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -17,7 +17,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Whole numbers of the clock since its epoch where they are whole, so that what is far from it loses nothing.
+// Whole ticks since the clock's epoch where ticks are whole, so that distant times lose no precision.
 template <class Time>
 struct epoch_number {
     using type = Time;
@@ -34,18 +34,17 @@ struct epoch_number<Time> {
         static_cast<double>(span::period::num) / static_cast<double>(span::period::den);
 };
 
-// From the caller's clock to numbers from the first point of time ever told.
-//
-// A jump of the clock is told by the caller, who sees only steps between decisions: a step back, or one many
-// times longer than steps are while things happened at their usual pace. Points of time before it and
-// after it do not belong together.
+// Converts the caller's times to numbers relative to the first time seen.
+// The caller reports jumps of the clock, since only it sees the steps between decisions: a step back, or a
+// step many times longer than usual although events kept their usual pace. Times before and after a jump are
+// not comparable.
 template <class Time>
 class time_line {
     using number = typename epoch_number<Time>::type;
 
   public:
     [[nodiscard]] bool is_set() const noexcept { return is_set_; }
-    // Whether it can be a reading of a clock at all: a number with some resolution left.
+    // Whether it can be a clock reading: a number with enough resolution left.
     template <class Other>
     [[nodiscard]] static bool is_usable(Other const& t) noexcept {
         if constexpr (std::is_integral_v<typename epoch_number<Other>::type>) {
@@ -59,13 +58,13 @@ class time_line {
         origin_ = epoch_number<Time>::of(t);
         is_set_ = true;
     }
-    // In seconds where the clock knows its unit, else in its own. NaN for what is no number.
+    // In seconds if the clock knows its unit, otherwise in the clock's own unit. NaN if not a number.
     template <class Other>
     [[nodiscard]] double at(Other const& t) const noexcept {
         using other = epoch_number<Other>;
         if constexpr (std::is_integral_v<number> && std::is_same_v<typename other::type, number> &&
                       other::unit == epoch_number<Time>::unit) {
-            // The difference may not fit a signed number; unsigned arithmetic is exact.
+            // The difference may overflow a signed number; unsigned arithmetic is exact.
             auto const a = static_cast<std::uint64_t>(other::of(t)), b = static_cast<std::uint64_t>(origin_);
             bool const later = other::of(t) >= origin_;
             auto const apart = static_cast<double>(later ? a - b : b - a);
@@ -75,7 +74,7 @@ class time_line {
                    static_cast<double>(origin_) * epoch_number<Time>::unit;
         }
     }
-    // How much larger the numbers of another line become here.
+    // The offset from another line's numbers to this one's.
     [[nodiscard]] double later_by(time_line const& other) const noexcept {
         if (!is_set_ || !other.is_set_) return 0;
         if constexpr (std::is_integral_v<number>) {
@@ -86,10 +85,10 @@ class time_line {
         } else {
             double const apart = (static_cast<double>(other.origin_) - static_cast<double>(origin_)) *
                                  epoch_number<Time>::unit;
-            return is_finite(apart) ? apart : 0.0; // clocks that have nothing in common
+            return is_finite(apart) ? apart : 0.0; // unrelated clocks
         }
     }
-    // What the caller's clock reads at its own epoch's distance: for what is shared with others.
+    // Time since the caller's epoch, for values shared with other processes.
     [[nodiscard]] double absolute(double since_origin) const noexcept {
         return since_origin + static_cast<double>(origin_) * epoch_number<Time>::unit;
     }

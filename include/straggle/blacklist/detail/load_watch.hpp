@@ -64,7 +64,7 @@ class load_watch {
     void bring_back() noexcept {
         if (brought_back_ < most_brought_back) ++brought_back_;
     }
-    // So much gain says that it is not the load of then.
+    // A gain this large means that the load has changed since.
     [[nodiscard]] static bool is_plain(double gain, double cost) noexcept {
         return gain > std::ldexp(2.0, static_cast<int>(most_brought_back)) * cost;
     }

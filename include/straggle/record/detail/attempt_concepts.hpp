@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `attempt.hpp`: which fields make a time.
+/// Private part of `attempt.hpp`: which fields provide a time.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -25,7 +25,7 @@ concept fields_aggregate = requires(Fields const& f) {
     f.input;
 };
 
-// Comparing signed numbers with unsigned, or integers with reals, would go wrong in silence.
+// Comparing signed with unsigned numbers, or integers with reals, would silently go wrong.
 template <class Start, class End>
 concept on_one_clock =
     std::is_integral_v<Start> == std::is_integral_v<End> &&
