@@ -32,7 +32,9 @@ void add_job(history& h, std::mt19937_64& random, std::vector<double> const& tru
     for (std::size_t i = 0; i < here; ++i) {
         auto const node = static_cast<std::uint32_t>(random() % truth.size());
         double const tasks = 1 + static_cast<double>(random() % 4);
-        h.cells.push_back({node, tasks, shift + truth[node] + 0.3 * normal(random) / std::sqrt(tasks)});
+        h.cells.push_back({.node = node,
+                           .tasks = tasks,
+                           .mean = shift + truth[node] + 0.3 * normal(random) / std::sqrt(tasks)});
         ++g.cells;
         g.tasks += tasks;
     }
