@@ -2,9 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The graph behind the P-Cores levels, for people who want to look: which node is provably slower than
-/// which, the same without what follows by transitivity, and a drawing in the DOT language. No ranking needs
-/// it.
+/// The graph behind the P-Cores levels, for inspection: which node is provably slower than which, the
+/// transitive reduction, and a drawing in the DOT language. Rankings do not need it.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -23,15 +22,15 @@ namespace straggle::inline STRAGGLE_ABI::rank {
 
 /// Which edges of an `interval_dag` to draw.
 enum class dag_edges : std::uint8_t {
-    reduced, ///< only those that do not follow from others (transitive reduction)
-    all,     ///< every edge of the order
+    reduced, ///< only those not implied by transitivity (transitive reduction)
+    all,     ///< every edge
 };
 
 /// The directed acyclic graph of DSB algorithm 3: an edge from each node to every provably slower one.
 ///
-/// Source: DSB algorithm 3 and figure of section 4.2.3. Changed: the edges are not stored. In the order of
-/// Low, the nodes a node points at are a suffix, and those it points at directly are the beginning of that
-/// suffix, so n numbers hold up to n (n - 1) / 2 edges.
+/// Source: DSB algorithm 3 and figure of section 4.2.3. Changed: edges are not stored. In the order of Low,
+/// the nodes that a node points at are a suffix, and those it points at directly are the beginning of that
+/// suffix, so n numbers represent up to n (n - 1) / 2 edges.
 ///
 /// For example:
 /// @code
@@ -51,8 +50,7 @@ class interval_dag {
     /// @pre both have the same size, less than 2^32
     /// @return `status::out_of_domain` if a bound is NaN or infinite or some low > high
     /// @par Cost
-    /// O(n log n) time, whatever the number of edges; 12 bytes for each node, 64 more while
-    /// building
+    /// O(n log n) time for any number of edges; 12 bytes per node, plus 64 while building
     [[nodiscard]] static outcome<interval_dag> from(std::span<double const> low, std::span<double const> high,
                                                     edge_rule rule = edge_rule::closed) {
         STRAGGLE_EXPECTS(low.size() == high.size());
@@ -69,8 +67,8 @@ class interval_dag {
     /// Number of nodes.
     [[nodiscard]] std::size_t size() const noexcept { return begin_.size(); }
 
-    /// The nodes that are provably slower than `node`, in the order of Low; of equal ones, single points
-    /// first (closed rule), then by place.
+    /// The nodes that are provably slower than `node`, in the order of Low; ties: single points first (closed
+    /// rule), then by index.
     /// @pre `node < size()`
     /// @par Cost
     /// O(1); noexcept but for the contract
@@ -79,8 +77,8 @@ class interval_dag {
         return std::span(by_low_).subspan(begin_[node]);
     }
 
-    /// Those of `edges_of` with no third node in between: the transitive reduction. No node is provably
-    /// slower than `node` and provably faster than one of these.
+    /// The edges of `node` in the transitive reduction: no third node is provably slower than `node` and
+    /// provably faster than one of these.
     /// @pre `node < size()`
     /// @par Cost
     /// O(1)
@@ -107,11 +105,11 @@ class interval_dag {
 
     /// Appends the graph in the DOT language to `out`: nodes `n0`, `n1`, ... labeled with their names, edges
     /// from faster to provably slower.
-    /// @param out where to append; on failure to allocate it is left longer than before, but valid
+    /// @param out the text to append to; if an allocation fails, it may be longer than before but stays valid
     /// @param name called with 0 .. size() - 1, returns something convertible to `std::string_view`. Any text
-    /// is safe: quotes, backslashes, entities and control characters are escaped and show as they are; bytes
-    /// beyond ASCII pass through and should be UTF-8.
-    /// @param which all edges, or only those that do not follow from others
+    /// is safe: quotes, backslashes, entities and control characters are escaped and displayed literally;
+    /// bytes beyond ASCII pass through and should be UTF-8.
+    /// @param which all edges, or only those not implied by transitivity
     /// @par Cost
     /// O(edges drawn + length of the names): up to n^2 / 2 edges
     template <class Name>
@@ -140,12 +138,12 @@ class interval_dag {
     }
 
   private:
-    // An edge rule reads "end(i) < begin(j)" on a line where, at the same number, the end of a proper
-    // interval comes first, then single points, then the beginning of a proper interval.
+    // An edge means "end(i) < begin(j)" on a line where, at the same number, ends of proper intervals come
+    // first, then single points, then beginnings of proper intervals.
     void sort_by_low(std::span<double const> low, std::span<double const> high, edge_rule rule) {
         std::size_t const n = low.size();
         std::vector<detail::levels::entry> nodes(n), other(n);
-        // The sort puts `proper` first of equal ones, and is stable.
+        // The stable sort puts `proper` first among equal ones.
         for (std::size_t i = 0; i < n; ++i)
             nodes[i] = {low[i], low[i], static_cast<std::uint32_t>(i), !(low[i] < high[i]), false};
         if (rule == edge_rule::closed)
@@ -171,7 +169,7 @@ class interval_dag {
         }
         begin_.resize(n);
         reduced_end_.resize(n);
-        // The first place in by_low_ that node i points at, not before `from`.
+        // The first index in by_low_ that node i points at, at or after `from`.
         auto const first_after = [&](std::size_t i, std::size_t from) {
             std::size_t size = n - from;
             while (size > 0) {
@@ -188,7 +186,7 @@ class interval_dag {
         };
         for (std::size_t i = 0; i < n; ++i) {
             std::size_t const begin = first_after(i, 0);
-            // What begins after the first end among the slower ones is reached through that one.
+            // Nodes that begin after the first end among the slower ones are reached through that one.
             std::size_t const end = begin < n ? first_after(first_end[begin], begin) : n;
             begin_[i] = static_cast<std::uint32_t>(begin);
             reduced_end_[i] = static_cast<std::uint32_t>(end);
@@ -212,7 +210,7 @@ class interval_dag {
             auto const code = static_cast<unsigned char>(c);
             if (c == '"') {
                 out += "\\\"";
-            } else if (c == '\\') { // else "\N" would show the name of the node, "\n" would break the line
+            } else if (c == '\\') { // else "\N" would show the node's name, and "\n" would break the line
                 out += "\\\\";
             } else if (c == '&') { // else "&lt;" would show as "<"
                 out += "&amp;";
@@ -227,8 +225,8 @@ class interval_dag {
     }
 
     std::vector<std::uint32_t> by_low_;      // all nodes
-    std::vector<std::uint32_t> begin_;       // of the edges of each node in by_low_, all to its end
-    std::vector<std::uint32_t> reduced_end_; // of the edges that do not follow from others
+    std::vector<std::uint32_t> begin_;       // of each node's edges in by_low_, which extend to its end
+    std::vector<std::uint32_t> reduced_end_; // of each node's edges in the transitive reduction
 };
 
 } // namespace straggle::rank

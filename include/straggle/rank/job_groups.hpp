@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `rank/detail/batch_scorer.hpp` and `monitor/monitor.hpp`: the attempts of each job side by
-/// side, and within a job what belongs to one node brought together.
+/// Shared part of `rank/detail/batch_scorer.hpp` and `monitor/monitor.hpp`: groups attempts by job, and
+/// within a job by node.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -20,8 +20,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Where the attempts of each job begin when they are sorted by job, jobs in the order of `axis`; `count(job)`
-// says how many each has. Returns how many there are in all.
+// Assigns each job its range when attempts are sorted by job, jobs in the order of `axis`; `count(job)` is
+// the size of each. Returns the total.
 template <class Axis, class Count>
 std::size_t starts_of_jobs(std::vector<std::uint32_t>& starts, Axis const& axis, Count&& count) {
     starts.resize(axis.slots());
@@ -35,8 +35,7 @@ std::size_t starts_of_jobs(std::vector<std::uint32_t>& starts, Axis const& axis,
     return total;
 }
 
-// Attempts sorted by job, those of a job in the order in which they were walked. `Rows` keeps the place of
-// the record too.
+// Attempts sorted by job, stable within a job. `Rows` also keeps the index of the record.
 template <class Value, bool Rows>
 class job_groups {
   public:
@@ -46,8 +45,8 @@ class job_groups {
         [[no_unique_address]] std::conditional_t<Rows, std::size_t, base::no_field> row;
     };
 
-    // A counting sort, jobs in the order of `axis`, in which they will be asked for: `count(job)` says how
-    // many attempts each has, `walk` visits them all.
+    // A counting sort, with jobs in the order of `axis`, in which they will be requested: `count(job)` is the
+    // number of attempts of each, `walk` visits all attempts.
     template <class Axis, class Count, class Walk>
     void sort(Axis const& axis, Count&& count, Walk&& walk) {
         std::size_t const jobs = axis.slots();
@@ -67,24 +66,24 @@ class job_groups {
                 });
     }
 
-    // The attempts of a job of which `count` said so many.
+    // The attempts of a job, of which there are `count`.
     [[nodiscard]] std::span<attempt const> of(std::size_t job, std::size_t count) const {
         return {attempts_.data() + (next_[job] - count), count};
     }
-    // What makes an attempt of an element of that: nothing to do.
+    // Converts an element to an attempt: the identity here.
     [[nodiscard]] static auto unpacked() noexcept {
         return [](attempt const& a) STRAGGLE_INLINE_LAMBDA -> attempt const& { return a; };
     }
 
   private:
     std::vector<attempt> attempts_;
-    std::vector<std::uint32_t> next_; // after the sort: the end of each job
+    std::vector<std::uint32_t> next_; // after the sort: end of each job
 };
 
-// The same for ticks with node and duration in one word, which halves the memory to go through.
+// The same for ticks, with node and duration packed into one word, which halves the memory traffic.
 class packed_groups {
   public:
-    // Whether nodes below a number, and durations with no bits but these, fit a word.
+    // Whether nodes below a number, and durations with only these bits, fit a word.
     [[nodiscard]] static constexpr bool fit(std::size_t nodes, std::uint64_t bits) noexcept {
         return std::bit_width(nodes) + std::bit_width(bits) <= 64;
     }
@@ -127,23 +126,23 @@ class packed_groups {
     unsigned node_bits_ = 0;
 };
 
-// Brings together the rows of one job that are of the same node, in time linear in the rows and with nothing
-// to clear between jobs. Most rows are alone, and cost one comparison.
+// Groups the rows of one job by node, in time linear in the rows and with nothing to clear between jobs. Most
+// rows are alone on their node and cost one comparison.
 template <class Moments>
 class node_joiner {
   public:
-    // Nodes are numbered below `nodes`.
+    // Node numbers are below `nodes`.
     void prepare(std::size_t nodes) {
         if (nodes > last_.size()) last_.resize(nodes);
     }
 
-    // First, for each row of the job in order: its node.
+    // Step 1: reports the node of each row of the job, in order.
     STRAGGLE_ALWAYS_INLINE void note(std::uint32_t node, std::size_t row) noexcept {
         last_[node] = static_cast<std::uint32_t>(row);
     }
 
-    // Then: the places of the rows that have their node to themselves, in order. A row is what `read` makes
-    // of an element of `rows`: something with a `node`.
+    // Step 2: the indices of the rows that are alone on their node, in order. `read` converts an element of
+    // `rows` to a row: something with a `node`.
     template <class Rows, class Read>
     [[nodiscard]] STRAGGLE_ALWAYS_INLINE std::span<std::uint32_t const> alone(Rows const& rows, Read read) {
         make_room_for(rows.size());
@@ -162,13 +161,13 @@ class node_joiner {
         others_ = static_cast<std::uint32_t>(more - shared_.data());
         return span_of(alone_.data(), static_cast<std::size_t>(one - alone_.data()));
     }
-    // And the others.
+    // The remaining rows.
     [[nodiscard]] std::span<std::uint32_t const> shared() const noexcept {
         return span_of(shared_.data(), others_);
     }
 
-    // In the end: calls together(node, moments) for each node with more rows than one, into whose moments
-    // `add(moments, row)` has put all of them.
+    // Step 3: calls together(node, moments) for each node with more than one row, after `add(moments, row)`
+    // has added all of them.
     template <class Rows, class Read, class Add, class Together>
     STRAGGLE_ALWAYS_INLINE void join(Rows const& rows, Read read, Add&& add, Together&& together) {
         std::uint32_t* const last = last_.data();
@@ -189,7 +188,7 @@ class node_joiner {
 
   private:
     static constexpr std::uint32_t is_group = 0x80000000u;
-    static constexpr std::uint32_t is_shared = 0xffffffffu; // its group is yet to be found
+    static constexpr std::uint32_t is_shared = 0xffffffffu; // its group is not assigned yet
     struct group {
         Moments moments;
         std::uint32_t node;
@@ -202,10 +201,10 @@ class node_joiner {
         shared_.resize(rows);
     }
 
-    std::vector<std::uint32_t> last_;   // by node: the last row it has in the job, is_shared, or its group
-    std::vector<std::uint32_t> alone_;  // rows that have their node to themselves
-    std::vector<std::uint32_t> shared_; // and those that do not
-    std::uint32_t others_ = 0;          // of them
+    std::vector<std::uint32_t> last_;   // by node: its last row in the job, is_shared, or its group
+    std::vector<std::uint32_t> alone_;  // rows that are alone on their node
+    std::vector<std::uint32_t> shared_; // all other rows
+    std::uint32_t others_ = 0;          // their number
     std::vector<group> groups_;
 };
 

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The scores themselves, one per attempt: for looking at them, plotting them, or feeding them to something
-/// else. Ranking does not need them: `rank_nodes` goes from records to nodes without keeping any.
+/// The scores themselves, one per attempt: to inspect, plot, or process further. Ranking does not need them:
+/// `rank_nodes` goes from records to nodes without storing scores.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,10 +19,10 @@ namespace straggle::inline STRAGGLE_ABI::rank {
 
 /// One scored attempt.
 struct normalized_attempt {
-    std::size_t row = 0;    ///< place of the record in the range
+    std::size_t row = 0;    ///< index of the record in the range
     std::uint32_t job = 0;  ///< index into `jobs`
     std::uint32_t node = 0; ///< index into `nodes`
-    double score = 0;       ///< above 0 (above 1 for ratios) is slower than the siblings
+    double score = 0;       ///< above 0 (above 1 for ratios): slower than its siblings
 };
 
 /// The scores of a range of records.
@@ -38,7 +38,7 @@ struct normalized_attempts {
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Takes scores from the engine into the result.
+// Collects scores from the engine.
 template <class Result>
 struct attempt_writer {
     Result& result;
@@ -71,15 +71,15 @@ namespace straggle::inline STRAGGLE_ABI::rank {
 
 /// The normalized execution value of every attempt that has one.
 ///
-/// Source: DSB equation 1, or what the normalizer of the options says.
+/// Source: DSB equation 1, or the source of the chosen normalizer.
 ///
-/// @param attempts any input range; elements stay the caller's
+/// @param attempts any input range; elements are only read
 /// @param fields an `attempt_fields` that names the members of an element
-/// @param options as for `rank_nodes`, so that both see the same scores; intervals and edges do not matter
+/// @param options as for `rank_nodes`, so that both use the same scores; intervals and edges are ignored
 /// @par Cost
 /// O(records), plus sorting them by row with a `sibling_normalizer`; 24 bytes per scored attempt
 /// @par Guarantees
-/// deterministic; nothing is thrown but by allocators
+/// deterministic; only allocators can throw
 template <std::ranges::input_range Attempts, class Fields, class Options = rank_options<>>
     requires record::attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
              detail::is_rank_options<Options>

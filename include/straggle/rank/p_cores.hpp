@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// P-Cores: ranks nodes into levels by their performance intervals, the weakest first. Nodes in one level
-/// cannot be told apart; for every node outside level 0 there is one that is provably slower.
+/// P-Cores: ranks nodes into levels by their performance intervals, the weakest first. Nodes in one level are
+/// indistinguishable; for every node outside level 0, some node is provably slower.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -22,14 +22,14 @@ namespace straggle::inline STRAGGLE_ABI::rank {
 /// When node j counts as provably slower than node i: an edge from i to j.
 ///
 /// Source: DSB algorithm 3, which prints High_i <= Low_j, and section 4.2.3, which says High_i < Low_j.
-/// Changed: with a bare `<=` two equal zero-width intervals point at each other and the peeling never ends,
+/// Changed: with a plain `<=`, two equal zero-width intervals point at each other and the peeling never ends,
 /// which happens with real data. Both rules here are strict partial orders, so levels are always defined.
 enum class edge_rule : std::uint8_t {
     closed, ///< High_i <= Low_j, unless both are the same single point
     open,   ///< High_i < Low_j
 };
 
-/// The name of a rule as it stands in the source, for logs.
+/// The name of the enumerator, for logs.
 [[nodiscard]] constexpr std::string_view to_string(edge_rule rule) noexcept {
     switch (rule) {
     case edge_rule::closed:
@@ -40,13 +40,12 @@ enum class edge_rule : std::uint8_t {
     return "unknown";
 }
 
-/// Whether node i points at node j: j is provably slower.
+/// Whether there is an edge from node i to node j: j is provably slower.
 ///
-/// Source: DSB algorithm 3, line 7; see `edge_rule` for what we changed.
-/// @param rule when an edge is drawn
-/// @param low_i and `high_i`, `low_j`, `high_j`: the intervals of the two nodes, in any unit, the same for
-/// all
-/// @return false when a bound is NaN
+/// Source: DSB algorithm 3, line 7; see `edge_rule` for the change.
+/// @param rule when there is an edge
+/// @param low_i and `high_i`, `low_j`, `high_j`: the intervals of the two nodes, all in the same unit
+/// @return false if a bound is NaN
 /// @par Guarantees
 /// noexcept; irreflexive and transitive over valid intervals (low <= high, none NaN)
 [[nodiscard]] constexpr bool points_at(edge_rule rule, double low_i, double high_i, double low_j,
@@ -55,9 +54,10 @@ enum class edge_rule : std::uint8_t {
     return high_i < low_j || (high_i <= low_j && (low_i < high_i || low_j < high_j));
 }
 
-/// The slot that ranks intervals into levels. `levels(low, high, level)` writes the level of each interval, 0
-/// for the weakest nodes, and returns how many levels there are, or a status where an interval is none.
-/// @pre of the answer: every level is less than the number returned
+/// The interface that ranks intervals into levels. `levels(low, high, level)` writes the level of each
+/// interval, 0 for the weakest nodes, and returns the number of levels, or a status if an interval is
+/// invalid.
+/// @pre of the result: every level is less than the number returned
 template <class Ranker>
 concept ranker = std::copy_constructible<Ranker> &&
                  requires(Ranker& ranker, std::span<double const> bounds, std::span<std::uint32_t> level) {
@@ -67,8 +67,8 @@ concept ranker = std::copy_constructible<Ranker> &&
 /// Ranks intervals into levels.
 ///
 /// Source: DSB algorithm 3 and section 4.2.3. Changed: no graph is built. An interval order needs none: the
-/// levels follow from a falling sequence of bounds (the largest Low; the largest Low among those below it;
-/// ...). The result is what peeling the graph of all edges gives, node by node.
+/// levels follow from a descending sequence of bounds (the largest Low; the largest Low among the nodes below
+/// it; ...). The result equals peeling the graph of all edges, node by node.
 ///
 /// For example:
 /// @code
@@ -76,11 +76,11 @@ concept ranker = std::copy_constructible<Ranker> &&
 /// auto const count = cores.levels(low, high, level); // level[i] == 0: no node is provably slower than i
 /// @endcode
 /// @par Guarantees
-/// deterministic, and independent of the order of the nodes; not to be used by two threads at
-/// once (it owns scratch memory), two objects may be. A copy copies the rule and no scratch memory.
+/// deterministic, and independent of the order of the nodes; one object must not be used by two threads at
+/// once (it owns scratch memory), but several objects may. A copy copies the rule, not the scratch memory.
 class p_cores {
   public:
-    /// @param rule when an edge is drawn
+    /// @param rule when there is an edge
     /// @par Cost
     /// none; allocates nothing
     explicit p_cores(edge_rule rule = edge_rule::closed) noexcept : rule_(rule) {}
@@ -94,14 +94,14 @@ class p_cores {
     p_cores& operator=(p_cores&&) noexcept = default;
     ~p_cores() = default;
 
-    /// When an edge is drawn.
+    /// When there is an edge.
     [[nodiscard]] edge_rule rule() const noexcept { return rule_; }
 
     /// Makes later calls with up to `n` nodes free of allocations.
     /// @param n number of nodes
     /// @par Cost
-    /// 68 bytes for each node and 41 kB, most of it touched only when there are many levels;
-    /// whatever was reserved before is released, never smaller than before
+    /// 68 bytes per node and 41 kB, most of it touched only with many levels; replaces earlier memory, and
+    /// never shrinks
     void reserve(std::size_t n) {
         if (n <= first_.size()) return;
         detail::levels::scratch_array<detail::levels::entry> first(n);
@@ -119,13 +119,13 @@ class p_cores {
     /// The level of every node.
     /// @param low and `high`: the interval of node i is [low[i], high[i]]: finite, low <= high, larger is
     /// slower
-    /// @param level receives the levels; 0 for the weakest, which have no edge out
+    /// @param level receives the levels; 0 for the weakest, which have no outgoing edge
     /// @pre all three have the same size, less than 2^32
-    /// @return the number of levels, 0 without nodes; `status::out_of_domain`, and nothing is written, if a
+    /// @return the number of levels, 0 without nodes; `status::out_of_domain`, with nothing written, if a
     /// bound is NaN or infinite or some low > high
     /// @par Cost
-    /// O(n) for few levels, O(n log n) at worst. Allocates like `reserve(n)`: nothing unless there
-    /// are more nodes than ever before. If that fails nothing is written.
+    /// O(n) for few levels, O(n log n) at worst. Allocates like `reserve(n)`: only if there are more nodes
+    /// than ever before. If that fails, nothing is written.
     /// @par Accuracy
     /// exact; -0.0 and +0.0 are equal
     outcome<std::size_t> levels(std::span<double const> low, std::span<double const> high,
@@ -141,13 +141,13 @@ class p_cores {
         });
     }
 
-    /// The nodes of level 0 alone: those with no edge out.
-    /// @param low and `high`: as of `levels`
-    /// @param nodes receives the places of the weakest nodes in ascending order at its front; the rest of it
-    /// is left in an unspecified state
+    /// The nodes of level 0 only: those without an outgoing edge.
+    /// @param low and `high`: as for `levels`
+    /// @param nodes its front receives the indices of the weakest nodes in ascending order; the rest is left
+    /// unspecified
     /// @pre all three have the same size, less than 2^32
-    /// @return how many there are, 0 only without nodes; `status::out_of_domain`, and nothing is written, as
-    /// of `levels`
+    /// @return their number, 0 only without nodes; `status::out_of_domain`, with nothing written, as for
+    /// `levels`
     /// @par Cost
     /// O(n); allocates nothing
     /// @par Guarantees
@@ -206,7 +206,7 @@ class p_cores {
         return count;
     }
 
-    // Whether it does not pay to go on bound by bound, judged by how far the first few got.
+    // Whether going bound by bound does not pay, judged by the progress of the first few.
     static bool many_levels(std::size_t n, detail::levels::bound const* bounds, std::size_t count,
                             double first_high) noexcept {
         constexpr std::size_t cache_resident = 32768;

@@ -3,7 +3,7 @@
 
 /// @file
 /// How well a node runs tasks: the moments of its scores, their confidence interval (DSB algorithm 2), and
-/// the concept with which any other estimator takes its place.
+/// the concept for custom estimators.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -22,36 +22,36 @@
 
 namespace straggle::inline STRAGGLE_ABI::rank {
 
-/// Moments of scores, summed exactly on a grid of 2^-44: in whatever order scores arrive, and however they
-/// are split and merged, the result is the same to the last bit. Scores that differ by rounding noise only
-/// count as equal, so that equal scores have spread 0 exactly.
+/// Moments of scores, summed exactly on a grid of 2^-44: for any order of arrival and any splitting and
+/// merging, the result is identical to the last bit. Scores that differ only by rounding noise count as
+/// equal, so that equal scores have exactly spread 0.
 ///
-/// All attempts that one job has on one node enter together, by their exact sums: so a `monitor`, which keeps
-/// only those sums, comes to the same bits as a ranking of every record.
+/// All attempts of one job on one node are added together, by their exact sums: therefore a `monitor`, which
+/// keeps only those sums, gets the same bits as a ranking of every record.
 ///
 /// @par Cost
 /// 48 bytes; add, add_group and merge O(1); allocates nothing
 /// @par Accuracy
-/// a score is kept to 2.9e-14 absolute; scores beyond +-262144 count as that
+/// a score is kept to 2.9e-14 absolute; scores beyond +-262144 are clamped
 /// @par Guarantees
-/// noexcept (but for broken contracts); deterministic
+/// noexcept (except for broken contracts); deterministic
 class score_moments {
   public:
-    /// Takes in one score. @pre it is finite
+    /// Adds one score. @pre it is finite
     STRAGGLE_ALWAYS_INLINE void add(double score) noexcept { ticks_.add(to_ticks(score)); }
-    /// Takes in what one job has on the node: the moments of its durations, to be scored by the job's scale.
+    /// Adds the attempts of one job on the node: the moments of their durations, scored by the job's scale.
     /// The same as `add` for a single duration.
     void add_group(stats::tick_moments const& durations, affine_scale<std::int64_t> const& scale) {
         auto const mean = durations.mean_parts();
         double const spread = durations.sum_of_squared_deviations() * scale.factor * scale.factor;
         ticks_.add_group(to_ticks(scale(mean.floor, mean.fraction)), durations.count(), to_squares(spread));
     }
-    /// Takes in all that another one holds.
+    /// Adds all scores of another object.
     constexpr void merge(score_moments const& other) noexcept { ticks_.merge(other.ticks_); }
-    /// Takes out all that another one holds. @pre all of it was added before
+    /// Removes all scores of another object. @pre all of them were added before
     constexpr void unmerge(score_moments const& other) { ticks_.unmerge(other.ticks_); }
 
-    /// How many scores were added.
+    /// Number of scores.
     [[nodiscard]] constexpr std::uint64_t count() const noexcept { return ticks_.count(); }
     /// The mean score. @pre `count() > 0`
     [[nodiscard]] constexpr double mean() const { return ticks_.mean() * (1.0 / grid); }
@@ -62,7 +62,7 @@ class score_moments {
 
     /// The exact sums on the grid, for storing them.
     [[nodiscard]] constexpr stats::tick_moments const& ticks() const noexcept { return ticks_; }
-    /// Scores with sums that `ticks` gave.
+    /// Restores scores from the sums that `ticks` returned.
     [[nodiscard]] static constexpr score_moments from(stats::tick_moments const& ticks) noexcept {
         score_moments m;
         m.ticks_ = ticks;
@@ -78,14 +78,14 @@ class score_moments {
     static std::int64_t to_ticks(double score) noexcept {
         double const low = score > -bound ? score : -bound;
         double const s = grid * (low < bound ? low : bound);
-        // Away from zero at halves. No branch on the sign: it would be wrong half of the time.
+        // Rounds half away from zero. Branchless: half of the sign predictions would fail.
         return static_cast<std::int64_t>(s + std::copysign(0.5, s));
     }
 
-    // On the grid of squares of scores, 2^-88. What is lost is less than one step of it.
+    // On the grid of squares of scores, 2^-88; loses less than one step.
     static stats::tick_squares to_squares(double spread) noexcept {
         if (!(spread > 0)) return {};
-        constexpr double most = 0x1p100; // 2^64 scores at the bound
+        constexpr double most = 0x1p100; // 2^64 scores at the limit
         std::uint64_t const bits = std::bit_cast<std::uint64_t>(spread < most ? spread : most);
         std::uint64_t const digits = (bits & 0xfffffffffffffu) | 0x10000000000000u;
         int const shift = static_cast<int>(bits >> 52) - 1075 + 88;
@@ -104,8 +104,9 @@ class score_moments {
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Floating durations have no bits to keep in any order: their scores are summed in floating point, which is
-// faster, after rounding to the same grid (as far as 128; coarser beyond), so that equal scores stay equal.
+// Floating-point durations are not reproducible across orders: their scores are summed in floating point,
+// which is faster, after rounding to the same grid (up to 128; coarser beyond), so that equal scores stay
+// equal.
 class rounded_score_moments {
   public:
     void add(double score) noexcept { sums_.add(rounded(score)); }
@@ -141,7 +142,7 @@ using score_moments_of = std::conditional_t<std::integral<Value>, rank::score_mo
 
 namespace straggle::inline STRAGGLE_ABI::rank {
 
-/// What the scores of one node say about it. All numbers are in units of score.
+/// The scores of one node, summarized. All numbers are in units of score.
 struct node_performance {
     std::uint64_t n = 0;  ///< scores
     double mean = 0;      ///< above 0: slower than siblings elsewhere
@@ -151,11 +152,11 @@ struct node_performance {
 
 /// Count, mean, deviation and interval of a node's scores.
 ///
-/// Source: DSB algorithm 2 (with `t_interval{0.95, deviation_kind::population}` to the letter).
+/// Source: DSB algorithm 2 (literally, with `t_interval{0.95, deviation_kind::population}`).
 /// @param scores a `score_moments`, or plain `moments` of scores
-/// @param rule count, mean and deviation to an interval
-/// @return `status::insufficient_evidence` when the rule gives no interval (fewer than two scores): the node
-/// is then unranked, not infinitely uncertain
+/// @param rule maps count, mean and deviation to an interval
+/// @return `status::insufficient_evidence` if the rule gives no interval (fewer than two scores): the node is
+/// then unranked, not infinitely uncertain
 /// @par Cost
 /// O(1); allocates nothing
 template <stats::interval_rule Rule = stats::t_interval>
@@ -170,17 +171,17 @@ template <stats::interval_rule Rule = stats::t_interval>
     return node_performance{n, mean, *sd, *ci};
 }
 
-/// All that is known of a node when its interval is estimated.
+/// All that is known about a node when its interval is estimated.
 struct node_sample {
     std::uint64_t n = 0;           ///< scores
-    double mean = 0;               ///< of the scores; 0 without any
-    double squared_deviations = 0; ///< their sum, from the mean
-    slowdown slow{};               ///< how many times as long its tasks take; unknown where not asked for
+    double mean = 0;               ///< of the scores; 0 without scores
+    double squared_deviations = 0; ///< sum of squared deviations from the mean
+    slowdown slow{};               ///< how many times as long its tasks take; unknown if not requested
 };
 
-/// The slot that turns what is known of a node into an interval, by which nodes are ranked: larger is slower.
-/// `estimate(sample)` gives the node's performance, or why it stays unranked.
-/// @pre of the answer: low and high are finite, low <= high
+/// The interface that estimates the interval by which nodes are ranked: larger is slower. `estimate(sample)`
+/// returns the node's performance, or why it stays unranked.
+/// @pre of the result: low and high are finite, low <= high
 template <class Estimator>
 concept interval_estimator =
     std::copy_constructible<Estimator> && requires(Estimator const& estimator, node_sample const& sample) {
@@ -190,12 +191,12 @@ concept interval_estimator =
 /// The interval of a node's mean score; the default.
 ///
 /// Source: DSB algorithm 2; see `performance_of`.
-/// @tparam Rule count, mean and deviation to an interval
+/// @tparam Rule maps count, mean and deviation to an interval
 /// @par Example
 /// `rank_options{.estimator = rank::mean_interval{stats::t_interval(0.99)}}`
 template <stats::interval_rule Rule = stats::t_interval>
 struct mean_interval {
-    Rule rule{}; ///< count, mean and deviation to an interval
+    Rule rule{}; ///< maps count, mean and deviation to an interval
 
     /// @return as `performance_of`
     [[nodiscard]] outcome<node_performance> estimate(node_sample const& sample) const {
@@ -211,11 +212,11 @@ struct mean_interval {
 template <class Rule>
 mean_interval(Rule) -> mean_interval<Rule>;
 
-/// The interval of a node's slowdown: nodes are ranked by how many times as long their tasks take.
+/// The interval of a node's slowdown: ranks nodes by how many times as long their tasks take.
 ///
 /// Source: ours. Mean and deviation stay those of the scores. Needs `rank_options::slowdowns`.
 struct slowdown_interval {
-    /// @return `status::insufficient_evidence` where the slowdown is unknown
+    /// @return `status::insufficient_evidence` if the slowdown is unknown
     [[nodiscard]] outcome<node_performance> estimate(node_sample const& sample) const {
         if (!sample.slow.is_known()) return status::insufficient_evidence;
         outcome<node_performance> const by_scores = mean_interval<>{}.estimate(sample);

@@ -26,21 +26,21 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Ranks the same kind of records again and again without allocating: all tables are kept between calls.
+/// Ranks the same kind of records repeatedly without allocating: all tables are kept between calls.
 ///
 /// @tparam Record the user's record type
 /// @tparam Fields an `attempt_fields`
 /// @tparam Options a `rank_options`
 /// @par Cost
-/// of `rank`, per record, at plain -O2: see the speed chapter; O(records + nodes log nodes) in all.
-/// With dense integer identifiers and floating durations nothing is copied. Other identifiers take 16 bytes
+/// of `rank`, per record, at plain -O2: see the speed chapter; O(records + nodes log nodes) in total. With
+/// dense integer identifiers and floating-point durations nothing is copied. Other identifiers take 16 bytes
 /// per record; integer durations 8 more (16 if the largest and the number of nodes do not fit 64 bits
-/// together) and a `sibling_normalizer` 16 more: they are put in order of jobs. 84 bytes per job and about
-/// 370 per node, with the last result and the next; slowdowns take 24 more for each node of each job.
+/// together) and a `sibling_normalizer` 16 more, to sort them by job. 84 bytes per job and about 370 per
+/// node, including the last result and the next; slowdowns take 24 more for each node of each job.
 /// @par Guarantees
-/// deterministic; for integer durations and a `moment_normalizer` the result is the same bits
-/// in any order of the records but for the order of first appearance. Strong exception guarantee: only
-/// allocation can throw, and then the last ranking still stands.
+/// deterministic; for integer durations and a `moment_normalizer`, the result has the same bits for any order
+/// of the records, except for the order of first appearance. Strong exception guarantee: only allocation can
+/// throw, and then the last ranking still stands.
 template <class Record, record::attempt_fields_for<Record> Fields, class Options = rank_options<>>
     requires detail::is_rank_options<Options>
 class node_ranker {
@@ -49,14 +49,14 @@ class node_ranker {
     using scores_type = detail::score_table<node_scores>;
 
   public:
-    /// How jobs are named in the ranking.
+    /// Type of job names in the ranking.
     using job_id = typename engine::job_id;
-    /// How nodes are named in the ranking.
+    /// Type of node names in the ranking.
     using node_id = typename engine::node_id;
     /// What `rank` returns.
     using ranking_type = node_ranking<node_id, job_id>;
 
-    // Parameters of constructors shadow globals of the program that instantiates them: no plain names here.
+    // Constructor parameters shadow the program's globals where this is instantiated: avoid plain names.
     /// @param record_fields an `attempt_fields` that names the members of a record
     /// @param how_to_rank normalizer, estimator, ranker
     explicit node_ranker(Fields record_fields, Options how_to_rank = {})
@@ -75,18 +75,18 @@ class node_ranker {
         return ranking_;
     }
 
-    /// Ranks what several rankers have ranked last, each the attempts of other jobs, as if one had read them
-    /// all, shard by shard. So threads of the caller can share the work: each ranks some of the jobs, and
-    /// then one of them puts the nodes together.
-    /// @param shards rankers with the same options as this one, which may be one of them; only read
+    /// Combines the last rankings of several rankers, each of the attempts of different jobs, as if one
+    /// ranker had read them all, shard by shard. So the caller's threads can share the work: each ranks some
+    /// of the jobs, and then one of them combines the nodes.
+    /// @param shards rankers with the same options as this one, which may be among them; only read
     /// @return the ranking, valid until the next call
-    /// @pre no job is in two shards: it would be scored in each by itself; the last `rank` of each has
+    /// @pre no job is in two shards, since it would be scored in each separately; the last `rank` of each has
     /// returned
     /// @par Cost
     /// O(shards x nodes), plus the ranking of all nodes; 180 bytes per node
     /// @par Guarantees
-    /// for integer durations and a `moment_normalizer` the same bits as one ranker over all
-    /// has, but for the order of first appearance; else the same up to rounding
+    /// for integer durations and a `moment_normalizer`, the same bits as one ranker over all records, except
+    /// for the order of first appearance; otherwise the same up to rounding
     ranking_type const& rank_shards(std::span<node_ranker const> shards) {
         merged_.clear();
         joined_.clear();
@@ -129,7 +129,7 @@ class node_ranker {
 
     /// The result of the last call of `rank` or `rank_shards`; empty before it.
     [[nodiscard]] ranking_type const& ranking() const& noexcept { return ranking_; }
-    /// Moves the result of the last call out of a ranker that is done.
+    /// Moves the result of the last call out of an expiring ranker.
     [[nodiscard]] ranking_type ranking() && noexcept { return std::move(ranking_); }
 
   private:
@@ -157,7 +157,7 @@ class node_ranker {
 
     template <class Table>
     void finish(Table const& table) {
-        // Built beside the last answer, which stays whole should an allocation fail.
+        // Built beside the last answer, which survives if an allocation fails.
         detail::ranking_access::write_degenerate(
             next_, engine_.scoreless,
             [&jobs = table.jobs()](std::size_t slot) -> decltype(auto) { return jobs.id(slot); });
@@ -172,7 +172,7 @@ class node_ranker {
         std::swap(ranking_, next_);
     }
 
-    // Of nodes by their order of first appearance.
+    // Indexed by order of first appearance.
     template <class Scores, class Identify, class Slowdowns>
     void write_ranking(std::size_t size, Scores const& scores, Identify const& id,
                        Slowdowns const& slowdown_of) {
@@ -191,12 +191,12 @@ class node_ranker {
     ranking_type ranking_, next_;
 };
 
-/// Ranks the nodes that a range of task records tells about, weakest first.
+/// Ranks the nodes that occur in a range of task records, weakest first.
 ///
-/// Source: DSB equation 1, algorithms 2 and 3; what the defaults change and why is told at `z_score`,
-/// `mean_interval`, `edge_rule` and `completions`; `dsb_2019::ranking` is the paper to the letter.
+/// Source: DSB equation 1, algorithms 2 and 3; `z_score`, `mean_interval`, `edge_rule` and `completions`
+/// document what the defaults change and why; `dsb_2019::ranking` follows the paper literally.
 ///
-/// @param attempts any input range; elements stay the caller's
+/// @param attempts any input range; elements are only read
 /// @param fields an `attempt_fields` that names the members of an element
 /// @param options normalizer, estimator, ranker
 /// @return every node with n, mean, deviation, interval and level, and an account of all records and jobs.
@@ -204,27 +204,27 @@ class node_ranker {
 /// @par Cost
 /// O(records + nodes log nodes); see `node_ranker`, which also ranks repeatedly without allocating
 /// @par Guarantees
-/// nothing is thrown but by allocators; records are only read
+/// only allocators can throw; records are only read
 /// @snippet rank_nodes.cpp rank
 template <std::ranges::input_range Attempts, class Fields, class Options = rank_options<>>
     requires record::attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
              detail::is_rank_options<Options>
 [[nodiscard]] auto
-rank_nodes( // options with other types than the defaults: write rank_options{...}, not {...}
+rank_nodes( // for options with other types than the defaults, write rank_options{...}, not {...}
     Attempts&& attempts, Fields const& fields, Options const& options = {}) {
     node_ranker<std::ranges::range_value_t<Attempts>, Fields, Options> ranker(fields, options);
     ranker.rank(attempts);
     return std::move(ranker).ranking();
 }
 
-/// Is no ranking: the compiler says in one line which field does not fit.
+/// Not a valid call: makes the compiler say in one line which field does not fit.
 template <std::ranges::input_range Attempts, class Fields, class... Options>
     requires(!record::attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
              !detail::is_rank_options<Fields>)
 auto rank_nodes(Attempts&&, Fields const&, Options const&...) {
     return detail::explain_attempt_fields<Fields, std::ranges::range_value_t<Attempts>>();
 }
-/// Is no ranking: the compiler says what the options have to be.
+/// Not a valid call: makes the compiler say what the options must be.
 template <std::ranges::input_range Attempts, class Fields, class Options>
     requires(record::attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
              !detail::is_rank_options<Options>)

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How durations become scores, scores intervals, and intervals levels.
+/// How durations become scores, scores become intervals, and intervals become levels.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -16,8 +16,8 @@ namespace straggle::inline STRAGGLE_ABI {
 
 /// Which successful attempts of one task count.
 enum class completions : std::uint8_t {
-    first_of_task, ///< the one that ended first (first in the range where no end is known)
-    every_success, ///< all of them, as in DSB, which knows no tasks with two successes
+    first_of_task, ///< the one that ended first (first in the range if no end is known)
+    every_success, ///< all of them, as in DSB, which does not consider tasks with two successes
 };
 
 /// How nodes are ranked. Each part can be replaced by any type that models its concept.
@@ -26,7 +26,7 @@ enum class completions : std::uint8_t {
 template <class Normalizer = rank::z_score, class Estimator = rank::mean_interval<>,
           class Ranker = rank::p_cores>
 struct rank_options {
-    // Constraints would say the same in dozens of lines.
+    // Constraints would produce dozens of lines instead.
     static_assert(
         rank::normalizer<Normalizer>,
         "rank_options::normalizer is no rank::normalizer: it needs `status normalize(std::span<double> "
@@ -42,9 +42,9 @@ struct rank_options {
     Normalizer normalizer{};                          ///< durations to scores
     Estimator estimator{};                            ///< scores to an interval
     Ranker ranker{};                                  ///< intervals to levels
-    completions counted = completions::first_of_task; ///< needs the `task` field to make a difference
-    /// Whether to tell slowdowns, too. They need what each job has on each node together: for floating
-    /// durations another pass, and 16 bytes per record.
+    completions counted = completions::first_of_task; ///< has an effect only with the `task` field
+    /// Whether to compute slowdowns, too. They need the attempts of each job grouped by node: for
+    /// floating-point durations, another pass and 16 bytes per record.
     bool slowdowns = true;
 };
 

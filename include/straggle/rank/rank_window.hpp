@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The ranking of one window of time, from all records there are: what ended in the window is scored against
-/// all that is known of its job. What a `monitor` says of its windows, in one call.
+/// Ranks one window of time in one call, from all records: scores the attempts that ended in the window
+/// against everything known about their jobs, as a `monitor` does.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -27,15 +27,15 @@ namespace straggle::inline STRAGGLE_ABI::rank {
 /// A stretch of time.
 template <class Time>
 struct time_window {
-    Time from{};  ///< the first time that is in it
-    Time until{}; ///< the first that is not any more
+    Time from{};  ///< the first time inside
+    Time until{}; ///< the first time after it
 };
 
 } // namespace straggle::rank
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The slow and obvious way: two passes over the records, and a sort.
+// Deliberately simple: two passes over the records, and a sort.
 template <class Record, class Fields, class Options>
 class window_scorer {
     using reading = reading_t<Fields, Record>;
@@ -59,7 +59,7 @@ class window_scorer {
     struct row {
         std::uint32_t job, node;
         reading value;
-        std::size_t at; // in the order in which they came: floating sums are of that order
+        std::size_t at; // arrival index: floating-point sums follow that order
     };
 
     template <class Time>
@@ -127,7 +127,7 @@ class window_scorer {
         return ranking;
     }
 
-    // The rows from `i` on that are of one job and node; returns where they end.
+    // Scores the rows from `i` on that share one job and node; returns the end of those rows.
     [[nodiscard]] std::size_t score(std::size_t i, std::size_t end, rank::affine_scale<reading> const& scale,
                                     job_yardstick const& by, std::vector<scores_type>& scores) const {
         std::uint32_t const node = rows_[i].node;
@@ -150,7 +150,7 @@ class window_scorer {
     interner<node_id> nodes_;                  // with attempts in the window
     std::vector<moments> baselines_;           // by job
     std::vector<bool> in_window_;              // by job
-    std::vector<std::uint32_t> jobs_in_order_; // of their first attempt in the window
+    std::vector<std::uint32_t> jobs_in_order_; // by their first attempt in the window
     std::vector<row> rows_;                    // in the window
     attempt_counts counts_;
 };
@@ -159,24 +159,24 @@ class window_scorer {
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Ranks the nodes over the attempts that ended in a window, each scored against all attempts of its job that
-/// are given, whenever they ended.
+/// Ranks the nodes over the attempts that ended in a window, each scored against all given attempts of its
+/// job, whenever those ended.
 ///
 /// Source: ours; DSB algorithm 1 scores a window against itself, and so cannot see a node whose tasks end
-/// when their siblings have left the window. It is the batch twin of `monitor::rank`: given what is known by
-/// then it says the same, for integer durations to the bit.
+/// after their siblings have left the window. The batch counterpart of `monitor::rank`: given the records
+/// known by then, the result is the same, bit for bit with integer durations.
 ///
-/// @param attempts all that is known: a range of records
+/// @param attempts all records known
 /// @param window which of them are scored, by their `end`
 /// @param fields an `attempt_fields` that names the members of an element, `end` among them
 /// @param options normalizer, estimator, ranker; every success counts, as in a monitor
-/// @return as `rank_nodes` does; it accounts for the attempts of the window. Nodes are in order of their
-/// first attempt in it, and so are degenerate jobs.
+/// @return like `rank_nodes`; accounts for the attempts of the window. Nodes and degenerate jobs are in order
+/// of their first attempt in it.
 /// @par Cost
 /// O(records log records); allocates
 /// @par Guarantees
-/// deterministic; for integer durations the same bits in any order of the records, but for
-/// the order of first appearance. Only allocation can throw.
+/// deterministic; for integer durations the same bits for any order of the records, except for the order of
+/// first appearance. Only allocation can throw.
 template <class Attempts, class Time, class Fields, class Options = rank_options<>>
     requires record::attempt_fields_for<
                  Fields, std::remove_cvref_t<decltype(*std::begin(std::declval<Attempts const&>()))>> &&

@@ -25,22 +25,22 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// A node with an interval, and its place among the others.
+/// A node with an interval, and its position among the others.
 template <class NodeId>
 struct ranked_node {
     NodeId id{};             ///< as the records name it
-    std::uint64_t n = 0;     ///< scores it is judged by
+    std::uint64_t n = 0;     ///< scores used
     double mean = 0;         ///< of the scores: above 0 is slower than siblings elsewhere
     double sd = 0;           ///< of the scores
     stats::interval ci{};    ///< of the mean
     std::uint32_t level = 0; ///< 0 is the weakest: no node is provably slower
-    std::uint32_t seen = 0;  ///< place in the order of first appearance of all nodes, for breaking ties
+    std::uint32_t seen = 0;  ///< index in the order of first appearance of all nodes, for breaking ties
     /// How many times as long its tasks took as on the median node, over all attempts; unknown below 8 tasks
     /// in 3 jobs that have siblings elsewhere.
     ///
-    /// The estimate of `slowdown_evidence`: log time = job + node, clustered by job, since tasks that run
-    /// together share ups and downs. Killed attempts count as lower bounds. Nodes are compared with those
-    /// they share jobs with, directly or through others. The interval holds the truth of one node with 95 %.
+    /// Estimated like `slowdown_evidence`: log time = job + node, clustered by job, since tasks that run
+    /// together share ups and downs. Killed attempts count as lower bounds. Nodes are compared through shared
+    /// jobs, directly or via other nodes. The interval covers the truth for one node with 95 % probability.
     /// Source: ours; docs/reference/evidence.md.
     slowdown slow{};
 };
@@ -49,21 +49,21 @@ struct ranked_node {
 
 namespace straggle::inline STRAGGLE_ABI::rank {
 
-/// A node with too little evidence for an interval (fewer than two scores): it is neither good nor bad.
+/// A node with too little evidence for an interval (fewer than two scores): neither good nor bad.
 template <class NodeId>
 struct unranked_node {
     NodeId id{};            ///< as the records name it
     std::uint64_t n = 0;    ///< scores: 0 or 1
-    double mean = 0;        ///< of the scores; 0 when there are none
-    std::uint32_t seen = 0; ///< place in the order of first appearance of all nodes
+    double mean = 0;        ///< of the scores; 0 without scores
+    std::uint32_t seen = 0; ///< index in the order of first appearance of all nodes
 };
 
 /// A job whose attempts gave no scores.
 template <class JobId>
 struct degenerate_job {
     JobId id{};                 ///< as the records name it
-    std::uint64_t attempts = 0; ///< accepted attempts it had
-    status reason{};            ///< `insufficient_evidence`: too few tasks; `no_spread`: all equally long
+    std::uint64_t attempts = 0; ///< accepted attempts
+    status reason{};            ///< `insufficient_evidence`: too few tasks; `no_spread`: all of equal length
 };
 
 } // namespace straggle::rank
@@ -79,17 +79,17 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @par Example
 /// `for (auto const& node : ranking.level(0)) log(node.id, node.mean, node.ci.low, node.ci.high);`
 /// @par Cost
-/// about 80 bytes per node beside the identifiers
+/// about 80 bytes per node, plus the identifiers
 /// @par Guarantees
-/// the spans live as long as the ranking; asking a temporary for one does not compile
+/// the spans live as long as the ranking; requesting one from a temporary does not compile
 template <class NodeId, class JobId = std::uint64_t>
 class node_ranking {
   public:
     /// A ranked node.
     using node_type = ranked_node<NodeId>;
-    /// How nodes are named.
+    /// Type of node names.
     using node_id = NodeId;
-    /// How jobs are named.
+    /// Type of job names.
     using job_id = JobId;
 
     /// Number of levels; 0 when no node could be ranked.
@@ -114,7 +114,7 @@ class node_ranking {
     /// All nodes with at least one used attempt, ranked or not.
     [[nodiscard]] std::size_t fleet_size() const noexcept { return nodes_.size() + unranked_.size(); }
 
-    // A span of a ranking that is about to go away: name the ranking first.
+    // A span into a temporary ranking would dangle: name the ranking first.
     void level(std::size_t) const&& = delete; // keep the ranking in a variable first
     void nodes() const&& = delete;            // keep the ranking in a variable first
     void unranked() const&& = delete;         // keep the ranking in a variable first
@@ -137,7 +137,7 @@ class node_ranking {
     friend detail::ranking_access;
 
     std::vector<node_type> nodes_;
-    std::vector<std::size_t> level_begin_; // one more than there are levels
+    std::vector<std::size_t> level_begin_; // one entry more than there are levels
     std::vector<rank::unranked_node<NodeId>> unranked_;
     std::vector<rank::degenerate_job<JobId>> degenerate_;
     attempt_counts attempts_;
@@ -157,10 +157,10 @@ struct scoreless_job {
     status reason;
 };
 
-// Fills rankings; the only writer of their private parts.
+// Fills rankings; the only writer of their private members.
 struct ranking_access {
-    // The same by relative times: `times(i)` are those of the i-th node, `component(i)` says which others it
-    // is compared with.
+    // The same with relative times: `times(i)` are those of the i-th node, `component(i)` identifies the
+    // nodes it is compared with.
     template <class NodeId, class JobId, class Scratch, class Options, class Scores, class Identify,
               class Times, class Component>
     static void rank(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, std::size_t size,
@@ -171,8 +171,8 @@ struct ranking_access {
         rank(ranking, scratch, size, options, scores, id,
              [&](std::size_t i) { return i < slow.size() ? slow[i].slow : slowdown{}; });
     }
-    // Ranks nodes whose scores are known: `scores(i)`, `id(i)` and `slowdown_of(i)` are those of the i-th
-    // node in order of first appearance.
+    // Ranks nodes with known scores: `scores(i)`, `id(i)` and `slowdown_of(i)` belong to the i-th node in
+    // order of first appearance.
     template <class NodeId, class JobId, class Scratch, class Options, class Scores, class Identify,
               class Slowdowns>
     static void rank(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, std::size_t size,
@@ -204,18 +204,18 @@ struct ranking_access {
         for (auto& node : ranking.nodes_) node.slow = slowdown_of(node.seen);
     }
 
-    // Ranks the nodes whose intervals the scratch holds: low, high, and known in order of first appearance.
+    // Ranks the nodes whose intervals are in the scratch: low, high, and known, in order of first appearance.
     template <class NodeId, class JobId, class Scratch, class Identify>
     static void write_levels(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, Identify&& id) {
         std::size_t const ranked = scratch.known.size();
         scratch.level.resize(ranked);
         outcome<std::size_t> const levels = scratch.ranker.levels(scratch.low, scratch.high, scratch.level);
-        STRAGGLE_EXPECTS(levels.has_value()); // an estimator gave NaN or low > high
+        STRAGGLE_EXPECTS(levels.has_value()); // fails if an estimator gave NaN or low > high
 
-        // Counting sort by level keeps the order of first appearance within each.
+        // A counting sort by level keeps the order of first appearance within each.
         ranking.level_begin_.assign(*levels + 1, 0);
         for (std::uint32_t const l : scratch.level) {
-            STRAGGLE_EXPECTS(l < *levels); // a ranker counts its levels
+            STRAGGLE_EXPECTS(l < *levels); // fails if a ranker miscounted its levels
             ++ranking.level_begin_[l + 1];
         }
         for (std::size_t l = 1; l <= *levels; ++l) ranking.level_begin_[l] += ranking.level_begin_[l - 1];
@@ -234,7 +234,7 @@ struct ranking_access {
         }
     }
 
-    // Relative times as slowdowns, of the first `size` nodes.
+    // Converts relative times to slowdowns, for the first `size` nodes.
     template <class Scratch, class Scores, class Times, class Component>
     static void solve_slowdowns(Scratch& scratch, std::size_t size, Scores&& scores, Times&& times,
                                 Component&& component) {
@@ -248,12 +248,12 @@ struct ranking_access {
         if (size > 0) scratch.slowdowns.solve();
     }
 
-    // What is not known is from 0 to infinity.
+    // An unknown slowdown has the interval from 0 to infinity.
     [[nodiscard]] static bool can_be(slowdown const& s) noexcept {
         return s.value > 0 && is_finite(s.value) && s.low >= 0 && is_finite(s.low) && s.high >= s.low;
     }
 
-    // Puts a ranking together from its nodes; false if they cannot be of one ranking.
+    // Assembles a ranking from its nodes; false if they cannot belong to one ranking.
     template <class NodeId, class JobId, class Scratch>
     [[nodiscard]] static bool assemble(node_ranking<NodeId, JobId>& ranking, Scratch& scratch,
                                        std::span<ranked_node<NodeId> const> nodes,
@@ -261,7 +261,7 @@ struct ranking_access {
                                        rank::edge_rule edges) {
         std::size_t const size = nodes.size() + unranked.size();
         constexpr std::size_t nobody = static_cast<std::size_t>(-1);
-        std::vector<std::size_t> place(size, nobody); // by the order of first appearance
+        std::vector<std::size_t> place(size, nobody); // by order of first appearance
         for (std::size_t k = 0; k < size; ++k) {
             std::uint32_t const seen = k < nodes.size() ? nodes[k].seen : unranked[k - nodes.size()].seen;
             if (seen >= size || place[seen] != nobody) return false;
@@ -322,7 +322,7 @@ struct ranking_scratch {
     std::vector<std::size_t> place;
 };
 
-// By which edges a ranker ranks; those that have none are compared as P-Cores by default.
+// The edge rule of a ranker; a ranker without one is compared as P-Cores by default.
 template <class Ranker>
 [[nodiscard]] rank::edge_rule edges_of(Ranker const& ranker) noexcept {
     if constexpr (requires {
@@ -337,19 +337,19 @@ template <class Ranker>
 
 namespace straggle::inline STRAGGLE_ABI::rank {
 
-/// A ranking put together from its nodes, as `nodes()` and `unranked()` of the original gave them: what was
-/// logged can be decided on again. Records and jobs are not accounted for.
-/// @param nodes ranked nodes in any order; their levels are not read but reckoned anew
+/// Reassembles a ranking from its nodes, as `nodes()` and `unranked()` of the original returned them: a
+/// logged ranking can be decided on again. Records and jobs are not accounted for.
+/// @param nodes ranked nodes in any order; their levels are ignored and recomputed
 /// @param unranked nodes without an interval, in any order
-/// @param edges rule of the original
+/// @param edges edge rule of the original
 /// @pre no identifier occurs twice; fewer than 2^32 nodes
 /// @return `status::out_of_domain` if no ranking can have such nodes: a number is not finite, an interval is
-/// the wrong way round, a deviation is negative, a slowdown is not above 0, a ranked node has no scores, or
-/// the places of first appearance are not 0, 1, 2...
+/// reversed, a deviation is negative, a slowdown is not above 0, a ranked node has no scores, or the indices
+/// of first appearance are not 0, 1, 2...
 /// @par Cost
 /// O(nodes log nodes); allocates
 /// @par Guarantees
-/// deterministic; the nodes of a ranking give the same ranking to the bit
+/// deterministic; the nodes of a ranking reproduce it bit for bit
 template <class NodeId, class JobId = std::uint64_t>
 [[nodiscard]] outcome<node_ranking<NodeId, JobId>>
 ranking_from(std::type_identity_t<std::span<ranked_node<NodeId> const>> nodes,

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How long a window should be, and how often it should be ranked: found from a history.
+/// How long a window should be, and how often to rank it: derived from a history.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,25 +19,25 @@
 
 namespace straggle::inline STRAGGLE_ABI::rank {
 
-/// What a history says of windows. All lengths of time are in the unit of its records.
+/// Window lengths derived from a history. All times are in the unit of its records.
 struct window_recommendation {
-    double window = 0;       ///< how long; 0: there is nothing to go by
-    double slide = 0;        ///< how often to rank: a quarter of it
-    double usual_length = 0; ///< of an attempt: the median
-    double long_length = 0;  ///< 95 % of the attempts take no longer
+    double window = 0;       ///< recommended length; 0: no usable attempts
+    double slide = 0;        ///< how often to rank: a quarter of the window
+    double usual_length = 0; ///< median length of an attempt
+    double long_length = 0;  ///< 95 % of the attempts take at most this long
     double span = 0;         ///< from the first start to the last end
-    double rate = 0;         ///< attempts that end per unit of time on the median node
-    std::uint64_t used = 0;  ///< attempts it was found from
+    double rate = 0;         ///< attempts ending per unit of time on the median node
+    std::uint64_t used = 0;  ///< attempts used
 };
 
-/// Whether a window suits what runs.
+/// Whether a window suits the workload.
 enum class window_fit : std::uint8_t {
     fits,               ///< attempts fit into it, and enough of them end in it
     shorter_than_tasks, ///< more than one attempt in twenty takes longer than the window
     few_tasks,          ///< too few attempts end in it for an interval: fewer than 8 on the median node
     unknown,            ///< no attempt was seen
 };
-/// A sentence for users; empty where it fits.
+/// A sentence for users; empty if the window fits.
 [[nodiscard]] constexpr std::string_view message(window_fit fit) noexcept {
     switch (fit) {
     case window_fit::shorter_than_tasks:
@@ -51,10 +51,10 @@ enum class window_fit : std::uint8_t {
     }
 }
 
-/// Judges a window by what a history recommends.
-/// @param known what `recommend_window` said
+/// Judges a window by the recommendation from a history.
+/// @param known result of `recommend_window`
 /// @param window its length, in the unit of the records
-/// @return the worst that is wrong with it. A length that is no number fits nothing
+/// @return the most serious problem. A length that is not a number does not fit
 [[nodiscard]] constexpr window_fit judge_window(window_recommendation const& known, double window) noexcept {
     if (known.used == 0) return window_fit::unknown;
     if (!(window >= known.long_length)) return window_fit::shorter_than_tasks;
@@ -63,17 +63,17 @@ enum class window_fit : std::uint8_t {
 
 /// Recommends the length of a window and how often to rank it.
 ///
-/// Source: ours. A window is long enough when 20 attempts end in it on the median node, so that an interval
-/// of their mean is narrow, and when it is four times as long as 95 % of the attempts, so that what ends in
-/// it is no choice of the short ones. It is no longer than the history.
+/// Source: ours. A window is long enough if 20 attempts end in it on the median node, so that the interval of
+/// their mean is narrow, and if it is four times as long as 95 % of the attempts, so that it does not favor
+/// short ones. It is never longer than the history.
 ///
 /// @param attempts a range of records
 /// @param fields an `attempt_fields` that names the members of an element, `end` among them
-/// @return windows of 0 where no attempt can be used
+/// @return windows of 0 if no attempt can be used
 /// @par Cost
 /// O(records log records); allocates
 /// @par Guarantees
-/// deterministic, whatever the order of the records. Only allocation can throw
+/// deterministic for any order of the records. Only allocation can throw
 /// @par Example
 /// `auto const w = rank::recommend_window(history, fields); monitor m(fields, {.window =
 /// w.window});`

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `rank/rank_nodes.hpp` and `monitor/monitor.hpp`: how long the tasks of a node take beside
-/// those of the same jobs elsewhere, so that a ranking can tell slowdowns.
+/// Shared part of `rank/rank_nodes.hpp` and `monitor/monitor.hpp`: how long the tasks of a node take relative
+/// to those of the same jobs elsewhere, for the slowdowns of a ranking.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -18,31 +18,32 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What tasks of a job are measured by: how many it has, and how long they take on average.
+// The yardstick for tasks of a job: their number and mean time.
 struct job_yardstick {
     std::uint64_t tasks = 0;
-    double per_mean = 0; // 1 / mean; 0 where that says nothing
+    double per_mean = 0; // 1 / mean; 0 if meaningless
 
     [[nodiscard]] static job_yardstick of(std::uint64_t tasks, double mean) noexcept {
         double const per_mean = 1 / mean;
         bool const sound = mean > 0 && per_mean > 0 && per_mean < 1e300;
         return {tasks, sound ? per_mean : 0.0};
     }
-    // Whether tasks on a node can be compared with siblings elsewhere.
+    // Whether tasks of the job can be compared with siblings.
     [[nodiscard]] bool compares() const noexcept { return tasks > 1 && per_mean > 0; }
 };
 
-// One node, as jobs with siblings elsewhere see it. Each of its pairs with a job is two numbers: the mean of
-// its tasks and that of the others, both in means of the job. Their weight is what the difference of two such
-// means is worth: m = n (N - n) / N tasks, for n of N, at most 4096. A job on one node has weight 0.
+// One node, over jobs with siblings elsewhere. Each of its pairs with a job contributes two numbers: the mean
+// of its tasks and that of the others, both relative to the job's mean. Their weight is the precision of the
+// difference of two such means: m = n (N - n) / N tasks, for n of N, at most 4096. A job on one node has
+// weight 0.
 template <class Sum>
 struct time_sums {
     Sum weight{};            // m
     Sum here{}, elsewhere{}; // m r, m o
-    Sum here_squared{};      // the squares of those
+    Sum here_squared{};      // their squares
     Sum both{};
     Sum elsewhere_squared{};
-    Sum within{};            // squared deviations of tasks from their pair
+    Sum within{};            // squared deviations of tasks from their pair's mean
     std::uint64_t tasks = 0; // with siblings elsewhere
     std::uint64_t jobs = 0;
 
@@ -53,18 +54,18 @@ struct time_sums {
     friend bool operator==(time_sums const&, time_sums const&) = default;
 };
 
-// Relative times in whole steps, so that they are the same bits wherever they are reckoned: exact sums add
-// them up as they are.
+// Relative times in whole steps, so that they have the same bits wherever they are computed: exact sums add
+// them unchanged.
 struct time_grid {
     static constexpr int bits = 24;
     static constexpr double steps = 0x1p24;
-    static constexpr double most = 256, most_worth = 4096; // relative times, and weights
+    static constexpr double most = 256, most_worth = 4096; // limits of relative times and weights
 };
 
-// By what a task is measured that is the only one of its job on its node, as most are: what the job alone
-// decides is reckoned once.
+// The yardstick for a task that is the only one of its job on its node, as most are: precomputes what depends
+// on the job alone.
 struct lone_yardstick {
-    double steps_per_unit = 0; // of a duration
+    double steps_per_unit = 0; // for a duration
     double worth = 0;          // m
     double others = 0;         // N - 1
     std::int64_t whole = 0;    // N, in steps
@@ -77,22 +78,22 @@ struct lone_yardstick {
     }
 };
 
-// Those sums. Exact ones are integers, so that order and merging change no bit. They are made by products and
-// quotients alone: there is nothing that a compiler may contract on one machine and not on another.
+// The sums above. Exact ones are integers, so that order and merging do not change a bit. Uses only products
+// and quotients: nothing that a compiler could contract on one machine and not on another.
 template <bool Exact>
 class relative_times {
     using sum_type = std::conditional_t<Exact, std::int64_t, double>;
     using sums = time_sums<sum_type>;
 
   public:
-    // Takes in `n` tasks of a job on this node.
+    // Adds `n` tasks of a job on this node.
     STRAGGLE_ALWAYS_INLINE void add(job_yardstick const& job, std::uint64_t n, double mean,
                                     double squared_deviations) noexcept {
         if (n >= job.tasks || !(job.per_mean > 0)) return;
         double const raw = mean * job.per_mean;
         auto const r = static_cast<std::int64_t>((raw < most ? raw : most) * grid);
         auto const rest = job.tasks - n;
-        // n r is at most N but for rounding.
+        // n r is at most N except for rounding.
         auto const left =
             static_cast<std::int64_t>(job.tasks << time_grid::bits) - static_cast<std::int64_t>(n) * r;
         double const here = static_cast<double>(r) / grid;
@@ -116,14 +117,13 @@ class relative_times {
         sums_.tasks += n;
         ++sums_.jobs;
     }
-    // The same for one task, to the bit: powers of two are multiplied in where that is once a job, and no sum
-    // can be too large.
+    // The same for one task, bit for bit: multiplies by powers of two once per job, and no sum can overflow.
     STRAGGLE_ALWAYS_INLINE void add(lone_yardstick const& job, double duration) noexcept {
         double const raw = duration * job.steps_per_unit, top = most * grid;
         auto const r = static_cast<std::int64_t>(raw < top ? raw : top);
         auto const left = job.whole - r;
         double const others = left > 0 ? static_cast<double>(left) / job.others : 0.0;
-        // In steps where sums are exact, else in means of the job.
+        // In steps for exact sums, otherwise relative to the job's mean.
         double const m = Exact ? job.worth : job.worth * (1 / grid);
         double const here = m * static_cast<double>(r), elsewhere = m * (others < top ? others : top);
         constexpr double root = Exact ? 0x1p-12 : 1.0; // so that products are in steps, too
@@ -142,7 +142,7 @@ class relative_times {
         sums_.tasks += other.sums_.tasks;
         sums_.jobs += other.sums_.jobs;
     }
-    // The sums as they are, in tasks.
+    // The sums in units of tasks.
     [[nodiscard]] time_sums<double> in_tasks() const noexcept {
         time_sums<double> s;
         for (std::size_t k = 0; k < sums::members.size(); ++k)
@@ -189,13 +189,13 @@ class relative_times {
     static constexpr double unit = Exact ? grid : 1.0;
 
     static void plus(sum_type& to, sum_type x) noexcept {
-        // Wraps rather than overflows: of tasks by the billion at the bound nobody asks for an average.
+        // Wraps instead of overflowing: averages over billions of tasks at the limit are not needed.
         if constexpr (Exact)
             to = static_cast<std::int64_t>(static_cast<std::uint64_t>(to) + static_cast<std::uint64_t>(x));
         else
             to += x;
     }
-    // Modulo 2^63, so that what wrapped is not negative.
+    // Modulo 2^63, so that a wrapped sum is not negative.
     static sum_type told(sum_type x) noexcept {
         if constexpr (Exact)
             return x & (std::numeric_limits<std::int64_t>::max)();
@@ -215,7 +215,7 @@ class relative_times {
     sums sums_;
 };
 
-// Scores of a node, and its relative times.
+// Scores of a node, with its relative times.
 template <class Scores, bool Exact>
 class timed_scores : public Scores {
   public:
@@ -231,34 +231,35 @@ class timed_scores : public Scores {
 };
 
 // Which nodes are compared with each other, directly or through other nodes: the components of the graph of
-// jobs and nodes. Siblings that are known to exist, but not where, are one node more.
+// jobs and nodes. Siblings at unknown places count as one additional node.
 class node_links {
   public:
     static constexpr std::uint32_t somewhere = 0xffffffffu;
 
     void clear() noexcept { parent_.clear(); }
-    // So many nodes, none of which is linked.
+    // Resets to this many nodes, all unlinked.
     void reset(std::size_t nodes) {
         clear();
         grow(nodes);
     }
-    // At least so many nodes; new ones are not linked. Strong guarantee.
+    // Grows to at least this many nodes; new ones are unlinked. Strong guarantee.
     void grow(std::size_t nodes) {
         while (parent_.size() <= nodes) parent_.push_back(static_cast<std::uint32_t>(parent_.size()));
     }
-    // Two nodes have tasks of one job.
+    // Links two nodes with tasks of one job.
     STRAGGLE_ALWAYS_INLINE void join(std::uint32_t a, std::uint32_t b) noexcept {
-        if (parent_[place(a)] == parent_[place(b)]) return; // nearly always, soon
+        if (parent_[place(a)] == parent_[place(b)]) return; // nearly always, after a short time
         std::uint32_t const x = component(a), y = component(b);
         parent_[x < y ? y : x] = x < y ? x : y;
     }
-    // The nodes of all attempts of a job: each is what `read` makes of an element, and has a `node`.
-    // @pre there is one
+    // Links the nodes of all attempts of a job; `read` converts an element to something with a `node`.
+    // @pre there is an attempt
     template <class Attempts, class Read>
     STRAGGLE_ALWAYS_INLINE void join_all(Attempts const& attempts, Read read) noexcept {
         std::uint32_t const* const parent = parent_.data();
         std::uint32_t const first = read(attempts[0]).node;
-        std::uint32_t known = parent[place(first)]; // linked with the first, whatever joined it meanwhile
+        std::uint32_t known =
+            parent[place(first)]; // linked with the first, even if a join has changed its root
         for (auto const& a : attempts) {
             std::uint32_t const node = read(a).node;
             if (parent[place(node)] == known) [[likely]]
@@ -267,13 +268,13 @@ class node_links {
             known = parent[place(first)];
         }
     }
-    // A number that linked nodes have in common, from 0 to the number of nodes.
+    // A number shared by linked nodes, from 0 to the number of nodes.
     [[nodiscard]] std::uint32_t component(std::uint32_t node) noexcept {
         std::uint32_t i = place(node);
         while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
         return i;
     }
-    // Calls visit(node, other) for linked nodes that together tell all links.
+    // Calls visit(node, other) for pairs of linked nodes that together span all links.
     template <class Visit>
     void for_each(Visit&& visit) const {
         for (std::uint32_t i = 0; i < parent_.size(); ++i)
@@ -281,7 +282,7 @@ class node_links {
     }
 
   private:
-    // The place of `somewhere` is 0.
+    // Place 0 is `somewhere`.
     static constexpr std::uint32_t place(std::uint32_t node) noexcept { return node + 1; }
 
     std::vector<std::uint32_t> parent_; // by place

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Normalizers that look at all siblings of a job at once: robust ones that a few stragglers cannot pull, and
-/// one that leaves the judged task out of its own yardstick.
+/// Normalizers that use all siblings of a job at once: robust ones that a few stragglers cannot shift, and
+/// one that excludes the judged task from its own yardstick.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,17 +19,17 @@
 
 namespace straggle::inline STRAGGLE_ABI::rank {
 
-/// z = (D - median) / (1.4826 MAD): half of the siblings may straggle without moving the yardstick.
+/// z = (D - median) / (1.4826 MAD): up to half of the siblings may straggle without moving the yardstick.
 ///
-/// Source: ours; the median and MAD of HDFS slow-node detection in the place of mean and deviation.
+/// Source: ours; uses the median and MAD of HDFS slow-node detection instead of mean and deviation.
 /// @par Cost
 /// O(siblings) per job; allocates nothing
 struct robust_z {
     std::uint64_t min_tasks = 5; ///< a job with fewer accepted attempts gives no scores
 
     /// Replaces durations by scores.
-    /// @return `status::insufficient_evidence` below `min_tasks`, `status::no_spread` when half of the
-    /// durations or more are equal (MAD 0)
+    /// @return `status::insufficient_evidence` below `min_tasks`, `status::no_spread` if at least half of the
+    /// durations are equal (MAD 0)
     [[nodiscard]] status normalize(std::span<double> durations, std::span<double> scratch) const noexcept {
         if (durations.empty() || durations.size() < min_tasks) return status::insufficient_evidence;
         std::copy(durations.begin(), durations.end(), scratch.begin());
@@ -50,7 +50,7 @@ struct ratio_to_median {
     std::uint64_t min_tasks = 5; ///< a job with fewer accepted attempts gives no scores
 
     /// Replaces durations by scores.
-    /// @return `status::insufficient_evidence` below `min_tasks`, `status::no_spread` when the median is 0
+    /// @return `status::insufficient_evidence` below `min_tasks`, `status::no_spread` if the median is 0
     [[nodiscard]] status normalize(std::span<double> durations, std::span<double> scratch) const noexcept {
         if (durations.empty() || durations.size() < min_tasks) return status::insufficient_evidence;
         std::copy(durations.begin(), durations.end(), scratch.begin());
@@ -62,19 +62,19 @@ struct ratio_to_median {
     }
 };
 
-/// z of each task against its siblings without itself: unlike the plain score it is not capped at
+/// z of each task against its siblings, without the task itself: unlike the plain score it is not capped at
 /// sqrt(n - 1), so a lone straggler in a small job shows its full size.
 ///
 /// Source: ours (the "deleted residual" of regression diagnostics).
 /// @par Cost
 /// O(siblings) per job; allocates nothing
 /// @par Accuracy
-/// no variance is obtained by subtraction where more than half of it would cancel
+/// no variance is computed by a subtraction that would cancel more than half of it
 struct leave_one_out_z {
     std::uint64_t min_tasks = 5; ///< a job with fewer accepted attempts gives no scores; at least 3
 
     /// Replaces durations by scores; NaN for a task whose siblings are all equal.
-    /// @return `status::insufficient_evidence` below `min_tasks`, `status::no_spread` when all durations are
+    /// @return `status::insufficient_evidence` below `min_tasks`, `status::no_spread` if all durations are
     /// equal
     [[nodiscard]] status normalize(std::span<double> durations, std::span<double> scratch) const noexcept {
         std::size_t const n = durations.size();
@@ -83,8 +83,8 @@ struct leave_one_out_z {
         for (double d : durations) all.add(d);
         double const m2 = all.sum_of_squared_deviations();
         if (!(m2 > 0)) return status::no_spread;
-        // A task's own share of the squared deviations is d^2 n/(n-1). Where it is more than half, the rest
-        // is summed anew instead of subtracted: for two tasks at most, since all shares make n/(n-1) <= 3/2.
+        // A task's own share of the squared deviations is d^2 n/(n-1). If it is more than half, the rest is
+        // summed anew instead of subtracted: for at most two tasks, since all shares sum to n/(n-1) <= 3/2.
         double const share = static_cast<double>(n) / static_cast<double>(n - 1);
         for (std::size_t i = 0; i < n; ++i) {
             double const d = durations[i] - all.origin() - all.mean_offset();

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How slow is each node, and how sure is that? Attempts that ended and attempts that run are compared with
-/// their siblings of the same job elsewhere, and the evidence adds up over time.
+/// How slow is each node, and how certain is that? Compares ended and running attempts with their siblings of
+/// the same job elsewhere, and accumulates the evidence over time.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -24,15 +24,16 @@
 
 namespace straggle::inline STRAGGLE_ABI::rank {
 
-/// What became of what a `slowdown_evidence` was shown.
+/// What became of the attempts that a `slowdown_evidence` observed.
 struct evidence_counts {
-    std::uint64_t used = 0;         ///< attempts with a length that counts
-    std::uint64_t failed = 0;       ///< attempts that broke: nothing is known of their length
-    std::uint64_t rejected = 0;     ///< a time that is no number, an end before the start, no length at all
-    std::uint64_t over_nodes = 0;   ///< attempts on a node beyond `max_nodes`
-    std::uint64_t not_compared = 0; ///< used ones whose job was over before a sibling ended elsewhere
-    std::uint64_t closed_early = 0; ///< jobs that made room for others before they were over
-    std::uint64_t forgotten_early = 0; ///< comparisons that were dropped for room while they still counted
+    std::uint64_t used = 0;   ///< attempts whose length counts
+    std::uint64_t failed = 0; ///< attempts that broke: their length is unknown
+    std::uint64_t rejected =
+        0; ///< invalid: a time that is not a number, an end before the start, zero length
+    std::uint64_t over_nodes = 0;      ///< attempts on a node beyond `max_nodes`
+    std::uint64_t not_compared = 0;    ///< used ones whose job was over before a sibling ended elsewhere
+    std::uint64_t closed_early = 0;    ///< jobs closed early to make room for others
+    std::uint64_t forgotten_early = 0; ///< comparisons dropped for room while they still counted
 
     friend constexpr bool operator==(evidence_counts const&, evidence_counts const&) = default;
 };
@@ -46,10 +47,10 @@ struct slowdown_evidence_options {
     /// A node that is provably slower than its siblings, but by less than this, is not worth avoiding.
     /// @pre at least 1
     double least_slowdown = 1.1;
-    std::size_t max_attempts = std::size_t{1} << 18; ///< of jobs that go on; 32 bytes each
-    std::size_t max_jobs = std::size_t{1} << 14;     ///< that go on
-    std::size_t max_cells = std::size_t{1} << 16;    ///< jobs that are over, times nodes; 24 bytes each
-    /// So many of these have memory from the beginning, and do not move; at most `max_cells`.
+    std::size_t max_attempts = std::size_t{1} << 18; ///< of unfinished jobs; 32 bytes each
+    std::size_t max_jobs = std::size_t{1} << 14;     ///< unfinished ones
+    std::size_t max_cells = std::size_t{1} << 16;    ///< finished jobs times nodes; 24 bytes each
+    /// Memory for this many cells is allocated up front and does not move; at most `max_cells`.
     std::size_t expected_cells = 0;
     std::uint32_t max_nodes = std::uint32_t{1} << 17; ///< about 400 bytes each
     std::size_t max_stretch = 16384; ///< attempts of one job that are compared with each other
@@ -57,32 +58,31 @@ struct slowdown_evidence_options {
 
 /// Evidence of how slow nodes are.
 ///
-/// A job's attempts are remembered one by one until `finish_job`, or until nothing of it was seen for three
-/// times its longest attempt; what was running then and ends later is compared with what the job said. A job
-/// without end is cut into stretches of at least eight times its usual time.
-/// Attempts that run count as far as their age tells something; cancelled ones are known to take at least
-/// their age. What a job says of a node is then kept as one number and forgotten gradually.
+/// A job's attempts are remembered individually until `finish_job`, or until the job has not been seen for
+/// three times its longest attempt; an attempt that was running then and ends later is compared with the
+/// job's result. An endless job is cut into stretches of at least eight times its usual time. Running
+/// attempts count as far as their age is informative; a canceled attempt is known to take at least its age.
+/// The result of a job for a node is then kept as one number and fades gradually.
 ///
-/// The slowdown of a node is exp of its effect in the model log time = job + node, against the
+/// The slowdown of a node is exp of its effect in the model log time = job + node, relative to the
 /// slot-weighted median node of its component of the job-node graph. Its interval is clustered by job; there
 /// is none below 8 tasks in 3 jobs that have siblings elsewhere.
 ///
 /// @par Evidence
-/// that a node is slower than `least_slowdown` adds up over windows as an e-detector does:
-/// where nothing is wrong, `evidence(node)` passes ln(m) at most once in m windows. A window is as long as a
-/// task usually takes, or as the time between two calls of `update`; time in which nothing happens on any
-/// node is none.
+/// evidence that a node is slower than `least_slowdown` accumulates over windows like an e-detector: if
+/// nothing is wrong, `evidence(node)` passes ln(m) at most once in m windows. A window is as long as a usual
+/// task, or as the time between two calls of `update`; a period without any activity is not a window.
 ///
-/// Nodes are small numbers, jobs and tasks any keys, times in any one unit: all lengths of time are learned
-/// from the tasks, so all times multiplied by 1000 give the same answers.
+/// Nodes are small numbers, jobs and tasks any keys, times in any one unit: all time scales are learned from
+/// the tasks, so multiplying all times by 1000 gives the same answers.
 /// @par Cost
-/// `observe` O(1); `update` O(a log a) for a attempts of jobs that go on, and O(cells); allocates
-/// nothing in the steady state
+/// `observe` O(1); `update` O(a log a) for a attempts of unfinished jobs, plus O(cells); allocates nothing in
+/// the steady state
 /// @par Guarantees
 /// deterministic; memory bounded by the options
 class slowdown_evidence {
   public:
-    /// @param options how
+    /// @param options thresholds and bounds
     explicit slowdown_evidence(slowdown_evidence_options options = {})
         : options_(options), store_(options.least_slowdown) {
         STRAGGLE_EXPECTS(options.least_slowdown >= 1 && options.max_stretch >= 16 && options.max_nodes >= 1 &&
@@ -90,8 +90,8 @@ class slowdown_evidence {
         store_.reserve_cells((std::min)(options.expected_cells, options.max_cells));
     }
 
-    /// Takes in an attempt that ended.
-    /// @return whether it is used; if not, `counts` tells why
+    /// Adds an attempt that ended.
+    /// @return whether it is used; if not, `counts` has the reason
     bool observe(ended_attempt const& attempt) {
         if (!detail::is_finite(attempt.start) || !detail::is_finite(attempt.end) ||
             !(attempt.end >= attempt.start)) {
@@ -124,9 +124,9 @@ class slowdown_evidence {
         return true;
     }
 
-    /// Weighs all evidence up to `now`.
+    /// Evaluates all evidence up to `now`.
     /// @param now not before any earlier one
-    /// @param running every attempt that runs, copies too
+    /// @param running every running attempt, copies included
     /// @param slots of each node by index; 0 or beyond the end: 1
     void update(double now, std::span<running_attempt const> running, std::span<std::uint32_t const> slots) {
         store_.update(now, running, slots, options_.max_nodes);
@@ -135,36 +135,36 @@ class slowdown_evidence {
 
     /// How many times as long its tasks take as on the reference node; unknown below 8 tasks in 3 jobs.
     [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept { return store_.slowdown_of(node); }
-    /// The same of all jobs that are remembered. `slowdown_of` says how slow a node is now: of one that has
-    /// changed, what its latest jobs say. See docs/reference/evidence.md.
+    /// The same from all remembered jobs. `slowdown_of` is the current value: for a node whose speed has
+    /// changed, it uses only the latest jobs. See docs/reference/evidence.md.
     [[nodiscard]] slowdown whole_slowdown_of(std::uint32_t node) const noexcept {
         return store_.whole_slowdown_of(node);
     }
-    /// The same as now from as little as there is; unknown without any sibling elsewhere.
+    /// The current value from minimal evidence; unknown without any sibling elsewhere.
     [[nodiscard]] slowdown estimate_of(std::uint32_t node) const noexcept { return store_.estimate_of(node); }
-    /// How many jobs with siblings elsewhere tell of a node.
+    /// Number of jobs on a node that have siblings elsewhere.
     [[nodiscard]] std::uint32_t jobs_of(std::uint32_t node) const noexcept { return store_.groups_of(node); }
-    /// Attempts of a job that have ended lately and did not fail.
+    /// Recent attempts of a job that ended without failing.
     [[nodiscard]] std::size_t attempts_of(std::uint64_t job) const { return store_.attempts_of(job); }
-    /// The logarithm of the evidence that a node is slower than is tolerated; see the class.
+    /// Log evidence that a node is slower than tolerated; see the class.
     [[nodiscard]] double evidence(std::uint32_t node) const noexcept { return store_.evidence(node); }
-    /// Whether that is above a threshold: cheaper, as bounds tell of most nodes.
+    /// Whether that is above a threshold: cheaper, since bounds suffice for most nodes.
     [[nodiscard]] bool is_slow(std::uint32_t node, double threshold) const noexcept {
         return store_.is_slow(node, threshold);
     }
-    /// How likely a node is to be slow just now, and how slow: by what ends and runs there, how often nodes
-    /// become slow, and how slow they were then. No proof, as `evidence` is, but the best guess of what the
-    /// node will do next. A chance of less than 1/64 is 0.
+    /// How likely a node is slow right now, and by how much: from attempts that end and run there, from how
+    /// often nodes become slow, and from how slow they then were. Unlike `evidence` this is no proof, but the
+    /// best guess of how the node will perform next. A probability below 1/64 is returned as 0.
     [[nodiscard]] record::slow_guess slow_now(std::uint32_t node) const noexcept {
         return store_.slow_now(node);
     }
-    /// The logarithm of the evidence that a node on trial loses the races of its copies: of those that began
-    /// soon after their original.
+    /// Log evidence that a node on trial loses the races of its copies, counting copies that started soon
+    /// after their original.
     [[nodiscard]] double race_evidence(std::uint32_t node) const noexcept {
         return store_.race_evidence(node);
     }
-    /// The logarithm of the evidence that the attempts on a node do not end: what they have survived against
-    /// how many ended, or that all its slots hold attempts that are older than nearly all others.
+    /// Log evidence that attempts on a node do not end: from the time they have survived relative to how many
+    /// ended, or because all its slots hold attempts older than nearly all others.
     [[nodiscard]] double hung_evidence(std::uint32_t node) const noexcept {
         return store_.hung_evidence(node);
     }
@@ -172,80 +172,80 @@ class slowdown_evidence {
     [[nodiscard]] bool is_hung(std::uint32_t node, double threshold) const noexcept {
         return store_.is_hung(node, threshold);
     }
-    /// The logarithm of the evidence that attempts on a node are killed, while siblings of theirs end
-    /// elsewhere.
+    /// Log evidence that attempts on a node are killed while their siblings end elsewhere.
     [[nodiscard]] double killed_evidence(std::uint32_t node) const noexcept {
         return store_.killed_evidence(node);
     }
-    /// How many attempts were killed on a node since one ended there.
+    /// Number of attempts killed on a node since the last one that ended there.
     [[nodiscard]] double killed_in_a_row(std::uint32_t node) const noexcept {
         return store_.killed_in_a_row(node);
     }
-    /// How many times the usual length of their siblings the attempts that run on a node have reached, by
-    /// their median, or, if that is more, those that were killed there, by their mean; 0 without any.
+    /// Age of the running attempts on a node relative to the usual length of their siblings (median), or of
+    /// those killed there (mean), whichever is more; 0 without any.
     [[nodiscard]] double stuck_for(std::uint32_t node) const noexcept { return store_.stuck_for(node); }
-    /// How many attempts run on a node that can be compared with siblings.
+    /// Number of running attempts on a node that can be compared with siblings.
     [[nodiscard]] std::uint32_t running_on(std::uint32_t node) const noexcept {
         return store_.running_on(node);
     }
-    /// How many times the usual length of their siblings the attempts took that ended on a node lately; at
+    /// Length of the recently ended attempts on a node relative to the usual length of their siblings; at
     /// least 1.
     [[nodiscard]] double pace_of(std::uint32_t node) const noexcept { return store_.pace_of(node); }
-    /// The logarithm of the evidence that a node is faster than its charge.
+    /// Log evidence that a node is faster than its charge.
     [[nodiscard]] double restored_evidence(std::uint32_t node) const noexcept {
         return store_.restored_evidence(node);
     }
     /// Tasks since its trial began, or since it was first seen.
     [[nodiscard]] double tasks_of(std::uint32_t node) const noexcept { return store_.tasks_of(node); }
 
-    /// Remembers for which slowdown a node was excluded: recovery is proved against it.
+    /// Sets the slowdown for which a node was excluded: recovery is tested against it.
     /// @pre `node < max_nodes`
     void charge(std::uint32_t node, double guilty_of) { store_.charge(node, guilty_of); }
-    /// Remembers that a node was found to hang: only attempts that end there prove otherwise, not that there
-    /// are none any more.
+    /// Records that a node was found hung: only attempts that end there are evidence of recovery, not the
+    /// absence of attempts.
     void charge_hung(std::uint32_t node) noexcept { store_.charge_hung(node); }
-    /// Whether all attempts that run on a node, of which there is more than one, began together: then hard
-    /// tasks of one job explain as much as the node does.
+    /// Whether all running attempts on a node, at least two, started together: then hard tasks of one job are
+    /// as good an explanation as the node.
     [[nodiscard]] bool is_one_batch(std::uint32_t node) const noexcept { return store_.is_one_batch(node); }
-    /// The evidence that a node is slow, without jobs that go on: what does not rest on such a batch.
+    /// The evidence that a node is slow from finished jobs only, which does not rest on such a batch.
     [[nodiscard]] double closed_evidence(std::uint32_t node) const noexcept {
         return store_.closed_evidence(node);
     }
-    /// Whether, since this was asked last, a copy took at most half as long elsewhere as an attempt had run
-    /// there without an end: then the node is to blame, not the task.
+    /// Whether, since the last call, a copy elsewhere took at most half as long as an unfinished attempt had
+    /// run there: then the node is to blame, not the task.
     [[nodiscard]] bool take_outrun(std::uint32_t node) noexcept { return store_.take_outrun(node); }
-    /// How many times as long its attempts ran as the copies that ended before them took, if two more lost
-    /// so, by half the time or more, than ended there, lately; otherwise 0.
+    /// How many times as long its attempts ran as the copies that beat them, if lately at least two more
+    /// attempts lost in this way (by half the time or more) than ended there; otherwise 0.
     [[nodiscard]] double outrun_by(std::uint32_t node) const noexcept { return store_.outrun_by(node); }
-    /// Whether a verdict on such a node turned out to be right: after wrong ones attempts that began together
+    /// Reports whether a verdict on such a batch was right: after wrong ones, attempts that started together
     /// count as one.
     void learn_batch(bool was_right) noexcept { store_.learn_batch(was_right); }
-    /// Forgets what a node did before: what begins from now on shall decide. Its copies count, too.
+    /// Starts a trial: forgets the node's past, so that only attempts that start from now on count. Its
+    /// copies count, too.
     void begin_trial(std::uint32_t node, double now) { store_.begin_trial(node, now, true); }
-    /// The same for a node that is back in service: it begins anew.
+    /// The same for a node back in service: it starts afresh.
     void end_trial(std::uint32_t node, double now) { store_.begin_trial(node, now, false); }
-    /// Says which slowdown of a node is by design: that of its class of machine. 1 unless said otherwise.
+    /// Sets which slowdown of a node is by design: that of its machine class. The default is 1.
     void tolerate(std::uint32_t node, double usual) { store_.tolerate(node, usual); }
 
-    /// A job is over: what it says is kept, its attempts are not.
+    /// A job is over: keeps its result and drops its attempts.
     void finish_job(std::uint64_t job) {
         auto const j = store_.jobs().find(job);
         if (j != detail::job_memory::none) store_.close(j, true);
     }
-    /// A node is gone; its number may be given to another.
+    /// A node is gone; its number may be reused.
     void forget_node(std::uint32_t node) { store_.forget_node(node); }
 
-    /// How long a task usually takes: the unit of everything that is learned; 0 before the first.
+    /// Usual length of a task: the unit of everything that is learned; 0 before the first.
     [[nodiscard]] double usual_duration() const noexcept { return store_.usual_duration(); }
     /// Tasks of a job, on average; 0 before the first.
     [[nodiscard]] double usual_tasks() const noexcept { return store_.usual_tasks(); }
-    /// How many windows there were.
+    /// Number of windows so far.
     [[nodiscard]] std::uint64_t windows() const noexcept { return store_.windows(); }
-    /// How long the last window was.
+    /// Length of the last window.
     [[nodiscard]] double window_length() const noexcept { return store_.window_length(); }
-    /// How long nothing happened on any node before the last `update`; 0 if something did.
+    /// Length of the period without any activity before the last `update`; 0 if there was any.
     [[nodiscard]] double idle_time() const noexcept { return store_.idle(); }
-    /// The slowdown that is tolerated: `least_slowdown`, and more in a fleet whose nodes differ anyway.
+    /// The tolerated slowdown: `least_slowdown`, and more in a fleet whose nodes differ anyway.
     [[nodiscard]] double tolerated() const noexcept { return store_.tolerated(); }
     /// What became of all attempts.
     [[nodiscard]] rank::evidence_counts counts() const noexcept {
@@ -253,23 +253,23 @@ class slowdown_evidence {
         all.not_compared = store_.uncompared();
         return all;
     }
-    /// Nodes there is something about are numbered below this.
+    /// All nodes with any data have numbers below this.
     [[nodiscard]] std::uint32_t node_bound() const noexcept { return store_.node_bound(); }
 
-    /// Takes over what another one has learned, as shards of one cluster do. A job that both have seen is
-    /// compared within each, unless it goes on.
-    /// @param other the other one; jobs and tasks have the same keys there
-    /// @param node_of by number of a node there: its number here, or 2^32 - 1 for nodes to leave out
-    /// @param later how much larger the same point of time is here
+    /// Merges what another object has learned, as shards of one cluster do. A job seen by both is compared
+    /// within each, unless it is unfinished.
+    /// @param other uses the same keys for jobs and tasks
+    /// @param node_of indexed by the other's node number: the number here, or 2^32 - 1 to leave a node out
+    /// @param later this object's time minus the other's at the same moment
     void merge(slowdown_evidence const& other, std::span<std::uint32_t const> node_of, double later = 0) {
         store_.merge(other.store_, node_of, later, options_.max_nodes, options_.max_attempts,
                      options_.max_jobs);
         counts_.forgotten_early += store_.forget_old(options_.max_cells);
     }
 
-    /// Appends all that is known.
+    /// Appends the complete state.
     void write(byte_writer& out) const { store_.write(out); }
-    /// Reads it into a fresh object.
+    /// Reads it into a new object.
     status read(byte_reader& in) { return store_.read(in, options_.max_nodes, options_.max_cells); }
 
   private:

@@ -115,7 +115,7 @@ template <class Member, class Record>
 struct record_behind<Member Record::*> {
     using type = Record;
 };
-// The record type of the first member pointer among the fields.
+// The record type named by a member pointer among the fields.
 template <class Fields>
 using record_of = typename record_behind<decltype(Fields::node)>::type;
 

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/normalize.hpp` and `rank/rank_nodes.hpp`: takes records through filter, job
-/// statistics and normalizer, and hands out one score after the other.
+/// Private part of `rank/normalize.hpp` and `rank/rank_nodes.hpp`: passes records through filter, job
+/// statistics and normalizer, and produces the scores one by one.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -28,7 +28,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The normalizer that does the work, whatever it is wrapped in.
+// Unwraps the normalizer that computes the scores.
 template <class N>
 constexpr decltype(auto) core_normalizer(N const& n) noexcept {
     if constexpr (rank::input_normalizer<N>)
@@ -46,7 +46,7 @@ struct job_scale {
     bool usable = false;
 };
 
-// Counts where moments would be too much.
+// A bare count, where moments are not needed.
 struct job_tally {
     std::uint32_t n = 0;
     template <class Value>
@@ -56,14 +56,13 @@ struct job_tally {
     [[nodiscard]] constexpr std::uint32_t count() const noexcept { return n; }
 };
 
-// The durations that one job has on one node, with their logarithms where slowdowns are wanted.
+// The durations of one job on one node, with their logarithms if slowdowns are requested.
 struct pair_durations {
     stats::tick_moments ticks;
     log_times times;
 };
 
-// Keeps all its tables between runs. `Rows` says whether scores are handed out with the place of their
-// record.
+// Keeps all its tables between runs. `Rows` adds the index of its record to each score.
 template <class Record, class Fields, class Options, bool Rows>
 class batch_scorer {
     using normalizer_type = decltype(Options::normalizer);
@@ -71,7 +70,7 @@ class batch_scorer {
     using value_type = std::conditional_t<per_input, double, reading_t<Fields, Record>>;
     using core_type = std::remove_cvref_t<decltype(core_normalizer(std::declval<normalizer_type const&>()))>;
     static constexpr bool by_moments = rank::moment_normalizer<core_type>;
-    // Exact ticks are scored by (node, job), so that the sums alone decide; see score_moments.
+    // Score exact ticks by (node, job), so that the result depends only on the sums; see score_moments.
     static constexpr bool by_pairs = by_moments && std::integral<value_type> && !Rows;
     static constexpr bool grouped = by_pairs || !by_moments;
 
@@ -79,9 +78,10 @@ class batch_scorer {
     using job_id = owned_identifier_t<job_key_t<Fields, Record>>;
     using node_id = owned_identifier_t<node_key_t<Fields, Record>>;
 
-    // Calls of `sink`: begin(table) when all jobs and nodes are known; then score(row, job slot, node slot,
-    // score) for each scored attempt, or group(node slot, durations, scale) for all that one job has on one
-    // node; what jobs say of nodes goes to effects(), where slowdowns are wanted; then end(table).
+    // Calls of `sink`: begin(table) once all jobs and nodes are known; then score(row, job slot, node slot,
+    // score) for each scored attempt, or group(node slot, durations, scale) for all attempts of one job on
+    // one node; effects() receives the comparisons within jobs if slowdowns are requested; finally
+    // end(table).
     template <class Attempts, class Sink>
     void run(Attempts& attempts, Fields const& fields, Options const& options, Sink&& sink) {
         counts = {};
@@ -89,7 +89,7 @@ class batch_scorer {
         if constexpr (dense_candidate<Attempts, Fields, Record> && !per_input) {
             attempt_counts const before = counts;
             bool const is_dense = !dedupe && dense_.collect(attempts, fields, counts, jobs_);
-            // Killed attempts count for slowdowns: they are kept apart.
+            // Slowdowns also use killed attempts, which this path does not keep.
             if (is_dense && (Rows || !options.slowdowns || counts.killed == before.killed)) {
                 bits_ = dense_.bits();
                 is_dense_ = true;
@@ -112,7 +112,7 @@ class batch_scorer {
         sink.end(hashed_);
     }
 
-    // Calls `use` with the table of the last run, which the sink was given.
+    // Calls `use` with the table of the last run, the same one the sink received.
     template <class Use>
     void visit(Use&& use) const {
         if constexpr (dense_capable<job_id> && dense_capable<node_id>)
@@ -147,7 +147,8 @@ class batch_scorer {
 
     template <class Table, class Sink, class Walk>
     void score_by_moments(Table const& table, core_type const& norm, Sink& sink, Walk&& walk) {
-        if (scales_.size() < jobs_.size()) scales_.resize(jobs_.size()); // of jobs that are there all are set
+        if (scales_.size() < jobs_.size())
+            scales_.resize(jobs_.size()); // every job sets its scale before it is read
         for (std::size_t place = 0; place < table.jobs().size(); ++place) {
             std::size_t const job = table.jobs().slot_at(place);
             auto const scale = norm.fit(jobs_[job]);
@@ -171,7 +172,7 @@ class batch_scorer {
         }
     }
 
-    // How long the tasks of each node take in each job that is scored by moments.
+    // For jobs scored by moments: how long the tasks of each node take.
     template <class Table, class Sink, class Walk>
     void time_jobs(Table const& table, Sink& sink, Walk&& walk) {
         auto const count = [this](std::size_t job) { return jobs_[job].count(); };
@@ -195,7 +196,7 @@ class batch_scorer {
             [&](std::uint32_t node, pair_durations const& together) { effects.add(node, together.times); });
         effects.close_job();
     }
-    // The same for a job that has other attempts than those that are scored. False if it has none.
+    // The same for a job that also has unscored attempts. False if it has none.
     template <class Siblings, class Read, class Sink>
     [[nodiscard]] bool time_others(std::size_t job, Siblings const& siblings, Read read, Sink& sink) {
         if (is_dense_) return false;
@@ -317,11 +318,11 @@ class batch_scorer {
     job_groups<value_type, Rows> groups_;
     packed_groups packed_;
     node_joiner<pair_durations> joiner_;
-    std::vector<timed_attempt> timed_; // of one job
+    std::vector<timed_attempt> timed_; // of the current job
     bool tell_times_ = false;
-    std::uint64_t bits_ = 0;               // that any integer duration has
-    bool is_dense_ = false;                // the last run was read in place
-    std::vector<double> scores_, scratch_; // of one job
+    std::uint64_t bits_ = 0;               // union of the bits of all integer durations
+    bool is_dense_ = false;                // the last run read its records in place
+    std::vector<double> scores_, scratch_; // of the current job
 };
 
 } // namespace straggle::detail

@@ -2,18 +2,17 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: whether tasks that began together are witnesses of their
-/// own.
+/// Private part of `rank/slowdown_evidence.hpp`: whether tasks that started together are independent
+/// evidence.
 #pragma once
 
 #include <straggle/base/config.hpp>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Neighbors among the tasks of a job are often alike: where they are given to one node at once, a node with
-// four hard tasks looks like a node that hangs. Whether that happens is learned from how verdicts by tasks of
-// one batch end: after a node that turned out to be well, tasks that began together count as one, for as long
-// as that is remembered.
+// Neighboring tasks of a job are often similar: if they go to one node together, a node with four hard tasks
+// looks hung. Whether this happens here is learned from the outcome of verdicts based on a single batch:
+// after a node that turned out to be healthy, tasks that started together count as one until that has faded.
 class batch_trust {
   public:
     [[nodiscard]] bool holds() const noexcept { return wrong_ <= right_ + 0.5; }
@@ -36,7 +35,7 @@ class batch_trust {
     }
 
   private:
-    static constexpr double kept = 0.998647; // half in 512 windows
+    static constexpr double kept = 0.998647; // half-life of 512 windows
 
     double right_ = 0, wrong_ = 0;
 };

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: how the times of the attempts of one job are distributed,
-/// those that have not ended or were cancelled included.
+/// Private part of `rank/slowdown_evidence.hpp`: the distribution of one job's attempt times, including
+/// unfinished and canceled attempts.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -20,11 +20,10 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The Kaplan-Meier and Nelson-Aalen estimates of logarithms of times.
-//
-// Source: Kaplan and Meier (1958), Nelson (1972), Aalen (1978); what is left beyond the last attempt that is
-// still running is put there (Efron 1967). Hazards have the times of other jobs as their prior (Susarla and
-// Van Ryzin 1976, Hjort 1990).
+// Kaplan-Meier and Nelson-Aalen estimates for logarithms of times.
+// Source: Kaplan and Meier (1958), Nelson (1972), Aalen (1978); the mass left after the last event is placed
+// at the longest running attempt (Efron 1967). For hazards, the times of other jobs serve as a prior (Susarla
+// and Van Ryzin 1976, Hjort 1990).
 class censored_times {
   public:
     void clear() noexcept {
@@ -32,16 +31,16 @@ class censored_times {
         events_ = 0;
         longest_ = second_ = {};
     }
-    // An attempt that ended, or that has taken so long so far.
+    // An attempt that ended, or that has run for this long so far.
     void add(double log_time, bool ended, std::uint32_t node) {
         times_.push_back({log_time, node, ended});
         events_ += ended ? 1 : 0;
     }
 
-    // Puts what was added in order: before all that follows. O(n log n)
+    // Sorts the attempts; required before everything below. O(n log n)
     void sort() {
         if (times_.empty()) return;
-        double const lowest = times_.front().at - 8; // of most: they are dealt evenly
+        double const lowest = times_.front().at - 8; // most lie above this, and are spread evenly
         spread_sort(
             times_, sorted_,
             [lowest](time const& t) {
@@ -56,13 +55,13 @@ class censored_times {
         while (last > 0 && times_[last].node == longest_.node) --last;
         if (times_[last].node != longest_.node) second_ = times_[last];
     }
-    // The median of those that ended; the upper one of two. @pre one has
+    // The median of the ended attempts; the upper one of two. @pre one has ended
     [[nodiscard]] double median_of_ended() const noexcept {
         std::size_t before = events_ / 2 + 1, i = 0;
         while (before > 0) before -= times_[i++].ended ? 1u : 0u;
         return times_[i - 1].at;
     }
-    // Counts times from `origin` on; what lies further off than `widest` is moved there.
+    // Measures times from `origin`; clamps them to +-`widest`.
     void count_from(double origin, double widest) noexcept {
         auto const moved = [=](double at) { return std::clamp(at - origin, -widest, widest); };
         for (time& t : times_) t.at = moved(t.at);
@@ -70,7 +69,7 @@ class censored_times {
             if (t->at > -1e299) t->at = moved(t->at);
     }
 
-    // Takes in what was added: for all but hazards. O(n)
+    // Fits everything except hazards. O(n)
     void fit() {
         std::size_t const n = times_.size();
         double survival = 1;
@@ -96,9 +95,9 @@ class censored_times {
         variance_ = squares - sum * sum;
         if (!(variance_ > 0)) variance_ = 0;
     }
-    // The same where only hazards will be asked for. Other jobs stand behind those few siblings that take
-    // long, each as so many attempts as `pool` is worth.
-    // @param spread the usual standard deviation of one time
+    // The same for hazards only. Other jobs complement the few long-running siblings, weighted as `pool`
+    // deems them comparable.
+    // @param spread usual standard deviation of one time
     void fit_hazards(pooled_times const& pool, double spread) {
         find_suspects();
         find_prior(pool, spread);
@@ -109,7 +108,7 @@ class censored_times {
     [[nodiscard]] double mean() const noexcept { return mean_; }
     [[nodiscard]] double variance() const noexcept { return variance_; }
 
-    // Which share takes longer, and the mean of those; the argument where none is known.
+    // The share that takes longer, and the mean time of those; the argument itself if nothing is known.
     struct rest {
         double share, mean;
     };
@@ -123,12 +122,13 @@ class censored_times {
     }
     [[nodiscard]] double survival(double log_time) const noexcept { return beyond(log_time).share; }
     [[nodiscard]] double mean_beyond(double log_time) const noexcept { return beyond(log_time).mean; }
-    // By how much the longest attempt surpasses the longest one elsewhere; below 0 where it did not end.
+    // By how much the longest attempt exceeds the longest on another node; negative if it did not end.
     [[nodiscard]] double lead() const noexcept {
         return longest_.ended && second_.at > -1e299 ? longest_.at - second_.at : -1.0;
     }
-    // Calls visit(spacing) for the longest tenth of the times, or the longest one: by how much each surpasses
-    // the one before, times the number of those that got so far. Nothing where the longest has not ended.
+    // Calls visit(spacing) for the longest tenth of the times, at least for one: the gap to the next shorter
+    // time, multiplied by the number of attempts that got that far. No calls if the longest attempt has not
+    // ended.
     template <class Visit>
     void for_each_spacing(Visit&& visit) const {
         if (!(lead() >= 0)) return;
@@ -142,9 +142,9 @@ class censored_times {
         }
     }
 
-    // The cumulative hazard on a node, as the others show it where it is a suspect: attempts that hang are
-    // always at risk, and would hide each other. Beyond the longest time elsewhere there are no data: from
-    // there on it grows as that of a Pareto distribution of that index.
+    // The cumulative hazard on a node; for a suspect, as estimated from the other nodes: hung attempts are
+    // always at risk and would mask each other. Beyond the longest time elsewhere there are no data, so it
+    // continues as the hazard of a Pareto distribution with this index.
     [[nodiscard]] double hazard(double log_time, std::uint32_t node, double index) const noexcept {
         std::size_t const i = after(log_time), which = view_of(node);
         double const known = i == 0 ? 0.0 : points_[i - 1].hazard[which];
@@ -154,7 +154,7 @@ class censored_times {
     }
 
   private:
-    // With everybody, and without one suspect or the other.
+    // From all nodes, and without each of up to two suspects.
     static constexpr std::size_t everybody = 0, views = 3;
 
     struct time {
@@ -162,22 +162,22 @@ class censored_times {
         std::uint32_t node = 0;
         bool ended = false;
     };
-    // What is known at one of the times.
+    // Estimates at one of the times.
     struct point {
         double mass = 0;
-        double survival = 0;                 // after it
-        std::array<double, views> hazard{};  // up to and with it
-        std::array<double, views> at_risk{}; // behind it
-        double prior = 0;                    // attempts of other jobs that take longer, as many as they count
-        double sum_from = 0;                 // of mass times place, from here on
+        double survival = 0;                 // after this time
+        std::array<double, views> hazard{};  // up to and including this time
+        std::array<double, views> at_risk{}; // after this time
+        double prior = 0;                    // weighted number of other jobs' attempts that take longer
+        double sum_from = 0;                 // of mass times position, from here on
     };
 
-    // The first that takes longer.
+    // Index of the first longer time.
     [[nodiscard]] std::size_t after(double log_time) const noexcept {
         return leading_count(times_.size(), [&](std::size_t i) { return times_[i].at <= log_time; });
     }
 
-    // The node with the longest attempt, and the one with most that go on for longer than usual.
+    // The node with the longest attempt, and the one with most attempts running longer than usual.
     void find_suspects() {
         old_.clear();
         for (std::size_t i = times_.size(); i-- > 0 && times_[i].at > 0;)
@@ -197,8 +197,8 @@ class censored_times {
         }
         longest_without_ = {longest_.at, second_.at, longest_.at};
     }
-    // Half of the attempts are longer (Kaplan and Meier), and from there on those of other jobs are known;
-    // not where that is doubtful, or where the job has more long attempts than others do.
+    // Kaplan-Meier estimates where half of the attempts are longer; from there on, other jobs provide the
+    // prior. Not where this is doubtful, or if the job has more long attempts than other jobs explain.
     void find_prior(pooled_times const& pool, double spread) {
         pool_ = &pool;
         weight_ = (std::min)(pool.weight(), static_cast<double>(events_));
@@ -209,7 +209,7 @@ class censored_times {
             if (times_[i].ended) survival -= survival / static_cast<double>(n - i);
         if (survival > 0.5) weight_ = 0;
         if (!(weight_ > 0)) return;
-        // The median of few is off by so much, or more in one case of six; then it takes longer.
+        // Standard error of a median: shift by it, since too small a middle would overstate the hazard.
         middle_ = times_[i - 1].at + 1.25 * spread / std::sqrt(static_cast<double>(events_));
         auto const longer = [&](double by) { return static_cast<double>(n - after(middle_ + by)); };
         if (!pool.explains(static_cast<double>(n), longer)) weight_ = 0;
@@ -217,12 +217,12 @@ class censored_times {
     [[nodiscard]] double prior(double log_time) const noexcept {
         return weight_ > 0 ? weight_ * pool_->survival(log_time - middle_) : 0.0;
     }
-    // How much the hazard grows by other jobs from a point on, while nothing ends here.
+    // Growth of the hazard due to other jobs since `from`, with no event in this job.
     [[nodiscard]] static double grown(point const& from, std::size_t which, double prior) noexcept {
         double const at_risk = from.at_risk[which];
         return at_risk > 0 && prior < from.prior ? std::log((from.prior + at_risk) / (prior + at_risk)) : 0.0;
     }
-    // The hazard as everybody, or all but a suspect, show it.
+    // The hazard from all nodes, or from all except a suspect.
     void sum_hazards(std::size_t which) noexcept {
         bool const all = which == everybody;
         std::uint32_t const node = all ? 0 : suspect_[which - 1];
@@ -237,7 +237,7 @@ class censored_times {
             if (all) p.prior = prior(t.at);
             hazard += grown(i == 0 ? before : points_[i - 1], which, p.prior);
             if (all || t.node != node) {
-                // With few siblings the estimate is uncertain: rather too little.
+                // With few siblings the estimate is uncertain: keep it low.
                 if (t.ended) hazard += 1 / (p.prior + at_risk + 1);
                 at_risk -= 1;
             }
@@ -251,17 +251,17 @@ class censored_times {
         return everybody;
     }
 
-    std::vector<time> times_; // as they come, then in order
+    std::vector<time> times_; // unsorted until sort()
     spread_sort_scratch<time> sorted_;
-    std::vector<point> points_; // of each time, and what is left of others behind
+    std::vector<point> points_; // of each time, in the same order
     std::size_t events_ = 0;
-    time longest_, second_; // on two nodes
+    time longest_, second_; // on two different nodes
     std::array<std::uint32_t, views - 1> suspect_{};
     std::size_t suspects_ = 0;
     std::array<double, views> longest_without_{};
-    pooled_times const* pool_ = nullptr; // while hazards are asked for
-    double weight_ = 0, middle_ = 0;     // of the pool: attempts it counts for, and where its median is
-    std::vector<std::uint32_t> old_;     // nodes of attempts that go on for long
+    pooled_times const* pool_ = nullptr; // while fitting hazards
+    double weight_ = 0, middle_ = 0; // of the pool: its weight in attempts, and where its median is placed
+    std::vector<std::uint32_t> old_; // nodes of attempts that run long
     double mean_ = 0, variance_ = 0;
 };
 

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/detail/batch_scorer.hpp`: attempts whose jobs and nodes are dense integers, read
-/// where they are.
+/// Private part of `rank/detail/batch_scorer.hpp`: reads attempts in place when jobs and nodes are dense
+/// integers.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -26,14 +26,13 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 template <class Id>
 concept dense_capable = std::integral<Id> && !std::same_as<Id, bool>;
 
-// Can be read more than once at any place, and both identifiers are plain integers: worth a look whether they
-// are dense.
+// Random access, multipass, and plain integer identifiers: worth checking for density.
 template <class Range, class Fields, class Record>
 concept dense_candidate = std::ranges::random_access_range<Range> && std::ranges::sized_range<Range> &&
                           dense_capable<std::remove_cvref_t<projected_t<decltype(Fields::job), Record>>> &&
                           dense_capable<std::remove_cvref_t<projected_t<decltype(Fields::node), Record>>>;
 
-// Integers that are used as indices themselves.
+// Uses integers directly as indices.
 template <class Id>
 class dense_axis : public order_of_appearance {
   public:
@@ -44,7 +43,7 @@ class dense_axis : public order_of_appearance {
     [[nodiscard]] static std::size_t slot(Id id) noexcept { return static_cast<std::size_t>(id); }
     [[nodiscard]] Id id(std::size_t slot) const noexcept { return static_cast<Id>(slot); }
 
-    // One more than the largest slot there is room for.
+    // One more than the largest slot allocated.
     [[nodiscard]] std::size_t slots() const noexcept { return slots_; }
     void set_slots(std::size_t slots) noexcept { slots_ = slots; }
 
@@ -52,7 +51,7 @@ class dense_axis : public order_of_appearance {
     std::size_t slots_ = 0;
 };
 
-// Attempts that stay where they are.
+// Attempts that are read in place.
 template <class Record, class Fields>
 class dense_attempts {
   public:
@@ -61,8 +60,9 @@ class dense_attempts {
     [[nodiscard]] auto const& jobs() const noexcept { return jobs_; }
     [[nodiscard]] auto const& nodes() const noexcept { return nodes_; }
 
-    // First pass: adds every usable duration to the moments of its job and notes which there are. False, with
-    // everything to be thrown away, when the identifiers are too sparse or negative to be indices.
+    // First pass: adds every usable duration to the moments of its job, and records the order of appearance.
+    // Returns false, and all results must be discarded, if the identifiers are negative or too sparse to be
+    // indices.
     template <class Range, class Moments>
     [[nodiscard]] bool collect(Range& attempts, Fields const& fields, attempt_counts& counts,
                                std::vector<Moments>& moments_of) {
@@ -73,7 +73,7 @@ class dense_attempts {
         nodes_.clear();
         node_seen_.clear();
         moments_of.clear();
-        // The loop keeps these in registers; only a table that grows moves them.
+        // Kept in registers; only growing a table changes them.
         Moments* moments = nullptr;
         unsigned char* seen = nullptr;
         std::size_t jobs = 0, nodes = 0;
@@ -113,10 +113,10 @@ class dense_attempts {
         return dense;
     }
 
-    // All bits that any integer duration has.
+    // Union of the bits of all integer durations.
     [[nodiscard]] std::uint64_t bits() const noexcept { return bits_; }
 
-    // Any later pass: calls use(row, job, node, value).
+    // Later passes: calls use(row, job, node, value).
     template <class Range, class Prefetch, class Use>
     STRAGGLE_ALWAYS_INLINE void walk(Range& attempts, Fields const& fields, Prefetch&& prefetch,
                                      Use&& use) const {
@@ -137,7 +137,7 @@ class dense_attempts {
         return true;
     }
 
-    // Until `use` returns false. Two loops, as most of the time there is nothing to ask for in advance.
+    // Stops when `use` returns false. Two loops, as prefetching is rarely needed.
     template <class Range, class Prefetch, class Use>
     STRAGGLE_ALWAYS_INLINE void walk_while(Range& attempts, Fields const& fields, attempt_counts& counts,
                                            Prefetch&& prefetch, Use&& use) const {
@@ -155,7 +155,7 @@ class dense_attempts {
     STRAGGLE_ALWAYS_INLINE static bool walk_part(Iterator const first, Iterator& begin, Iterator const end,
                                                  Fields const& given_fields, attempt_counts& counts,
                                                  [[maybe_unused]] Prefetch const& prefetch, Use& use) {
-        // Plain pointers to members stay in registers if they are our own: what `use` writes cannot be them.
+        // A local copy of plain member pointers can stay in registers: `use` cannot modify it.
         std::conditional_t<std::is_trivially_copyable_v<Fields>, Fields, Fields const&> fields = given_fields;
         constexpr auto ahead = static_cast<std::iter_difference_t<Iterator>>(prefetch_distance);
         bool go_on = true;
@@ -174,7 +174,7 @@ class dense_attempts {
         return go_on;
     }
 
-    // Whether neighboring records belong to jobs whose rows are far apart: a few places tell.
+    // Whether neighboring records belong to jobs with distant rows, judged from a few samples.
     template <class Range>
     static bool is_scattered(Range& attempts, Fields const& fields) {
         using difference = std::ranges::range_difference_t<Range>;

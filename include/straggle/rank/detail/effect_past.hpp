@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/detail/node_effects.hpp`: the comparisons between nodes, and what those of jobs that
-/// are over come to, by node.
+/// Private part of `rank/detail/node_effects.hpp`: the comparisons between nodes, and per-node sums of those
+/// from finished jobs.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -22,29 +22,30 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // One job on one node. Times are logarithms.
 struct effect_cell {
     std::uint32_t node = 0;
-    float input = 0;  // log of the input of a task beside the mean of its job, in the mean
-    double tasks = 0; // that ended; those that did not count as far as their age tells
+    float input = 0;  // log input per task relative to the job's mean, averaged
+    double tasks = 0; // ended tasks; unfinished ones count by how informative their age is
     double mean = 0;
 };
 
-// The attempts of one job (or of one stretch of it).
+// The attempts of one job, or of one stretch of it.
 struct effect_group {
     std::uint64_t job = 0;
-    std::uint64_t window = 0; // in which it was closed
-    double closed = 0;        // what began by then and ends later is late
+    std::uint64_t window = 0; // window in which it was closed
+    double closed = 0;        // attempts that started by then and end later are late
     std::uint32_t cells = 0;
-    float input = 0;                 // mean log of the input of tasks
-    std::uint64_t kind = 0;          // by which time depends on input
-    double variance = 0;             // of one task, for what is not over
-    double tasks = 0;                // of all cells
-    double squares = 0, freedom = 0; // within nodes: squared deviations of tasks, and by how many
-    double inputs = 0, products = 0; // within nodes: those of their input, and of both
-    double shift = 0;                // mean time where nodes are equal; found by solving
-    double base = 0;                 // tasks of the nodes that the shift is told by
-    bool is_without = false;         // nodes that are no yardstick
+    float input = 0;        // mean log input of the tasks
+    std::uint64_t kind = 0; // jobs of a kind depend on input in the same way
+    double variance = 0;    // of one task, for unfinished ones
+    double tasks = 0;       // over all cells
+    double squares = 0,
+           freedom = 0; // within nodes: squared deviations of tasks, and their degrees of freedom
+    double inputs = 0, products = 0; // within nodes: squared deviations of input, and products of both
+    double shift = 0;                // mean time if all nodes were equal; the solver finds it
+    double base = 0;                 // tasks on the nodes that determine the shift
+    bool is_without = false;         // the shift excludes nodes set apart
 };
 
-// Times depend on input by so much more than they were corrected for, in the jobs of a kind.
+// Corrects finished jobs of a kind for a change `more` in the exponent of input.
 inline void correct_inputs(std::span<effect_group> groups, std::span<effect_cell> cells, std::uint64_t kind,
                            double more) noexcept {
     std::size_t c = 0;
@@ -60,28 +61,28 @@ inline void correct_inputs(std::span<effect_group> groups, std::span<effect_cell
     }
 }
 
-// What is known of one node.
+// The effect of one node.
 struct node_effect {
-    double log_slowdown = 0; // against the reference of its component
-    double variance = 0;     // of that
+    double log_slowdown = 0; // relative to the reference of its component
+    double variance = 0;     // of log_slowdown
     double tasks = 0;
-    double freedom = 0;       // by how many jobs its variance is known
+    double freedom = 0;       // degrees of freedom of the variance
     std::uint32_t groups = 0; // with siblings elsewhere
     std::uint32_t component = 0;
-    bool is_changed = false; // it is judged by its latest jobs
-    double whole = 0, whole_variance = 0, whole_freedom = 0, whole_tasks = 0; // the same of all its jobs
+    bool is_changed = false; // judged by its latest jobs only
+    double whole = 0, whole_variance = 0, whole_freedom = 0, whole_tasks = 0; // the same from all its jobs
 
-    slowdown estimate; // written once where all is solved
+    slowdown estimate; // computed once per solution
 
-    // For an interval.
+    // Whether an interval can be given.
     [[nodiscard]] bool is_enough() const noexcept { return tasks >= 8 && groups >= 3; }
 };
 
-// Which nodes are no yardstick for others: those that differ from themselves beyond chance, as one that has
-// changed.
+// Nodes that must not serve as a yardstick: they differ from themselves by more than chance, for example
+// because their speed changed.
 using apart_nodes = std::vector<unsigned char>;
 
-// Its shift, for these effects.
+// Finds the shift of a group, given the effects.
 inline void find_shift(effect_group& g, std::span<effect_cell const> cells, std::span<double const> values,
                        apart_nodes const& apart) noexcept {
     double sum = 0, base = 0, all = 0;
@@ -96,7 +97,7 @@ inline void find_shift(effect_group& g, std::span<effect_cell const> cells, std:
     g.base = g.is_without ? base : g.tasks;
     g.shift = g.is_without ? sum / base : g.tasks > 0 ? all / g.tasks : 0.0;
 }
-// By how much a cell is its own yardstick: 1 where there is no other.
+// A cell's share in its own yardstick: 1 if there is no other.
 [[nodiscard]] inline double own_share(effect_group const& g, effect_cell const& cell,
                                       apart_nodes const& apart) noexcept {
     if (!(cell.tasks > 0)) return 1;
@@ -106,21 +107,21 @@ inline void find_shift(effect_group& g, std::span<effect_cell const> cells, std:
     return share < 1 - 1e-9;
 }
 
-// What jobs say of one node, given their shifts.
+// Sums over the jobs of one node, given their shifts.
 struct effect_sums {
-    double tasks = 0, sum = 0;                  // tasks; tasks times what they are off the shift
-    double square = 0, mixed = 0, constant = 0; // of the squared sums of jobs, as a polynomial of the effect
+    double tasks = 0, sum = 0;                  // tasks; tasks times their deviation from the shift
+    double square = 0, mixed = 0, constant = 0; // sum of squared job sums, as a polynomial in the effect
     double weight = 0, squared_weight = 0;      // of jobs: tasks times the share of their siblings elsewhere
     std::uint32_t groups = 0;
 
-    // @param share the part that it has in the shift
+    // @param share the cell's share in the shift
     void add(effect_group const& g, effect_cell const& cell, double share) noexcept {
         take(g, cell, share, 1);
     }
     void remove(effect_group const& g, effect_cell const& cell, double share) noexcept {
         take(g, cell, share, -1);
     }
-    // Sums over jobs of the square of what the tasks of one job are off together, at a value of the effect.
+    // Sum over jobs of the squared joint deviation of a job's tasks, at a value of the effect.
     [[nodiscard]] double squares_at(double value) const noexcept {
         return (std::max)(constant + value * (value * square - 2 * mixed), 0.0);
     }
@@ -140,7 +141,7 @@ struct effect_sums {
     }
 };
 
-// Nodes with tasks in one group are compared with each other.
+// Nodes with tasks in the same group are compared.
 inline void link_groups(node_links& links, std::span<effect_group const> groups,
                         std::span<effect_cell const> cells) noexcept {
     std::size_t c = 0;
@@ -154,31 +155,31 @@ inline void link_groups(node_links& links, std::span<effect_group const> groups,
     }
 }
 
-// What is final of each node, as sums.
+// Per-node sums over finished groups.
 class effect_past {
   public:
     static constexpr std::uint64_t recent_windows = 16;
 
     struct node_sums {
         effect_sums all, recent;
-        double share = 0; // of the tasks of a group, the largest
+        double share = 0; // largest share in a group's tasks
     };
 
     [[nodiscard]] node_sums const& operator[](std::size_t node) const noexcept { return nodes_[node]; }
     [[nodiscard]] std::size_t cells() const noexcept { return cells_; }
     [[nodiscard]] node_links const& links() const noexcept { return links_; }
-    // Within nodes.
+    // Within-node sums.
     [[nodiscard]] double squares() const noexcept { return squares_; }
     [[nodiscard]] double freedom() const noexcept { return freedom_; }
 
     void forget() noexcept { is_valid_ = false; }
-    // Nothing is final.
+    // Starts without any finished group.
     void clear(std::size_t nodes) {
         nodes_.assign(nodes, {});
         links_.reset(nodes);
         squares_ = freedom_ = 0;
     }
-    // Takes in what became final since, and the time that went by. False if all has to be solved again.
+    // Adds newly finished groups, and ages older ones. False if everything must be solved again.
     bool follow(std::span<effect_group> groups, std::span<effect_cell const> cells, std::uint64_t window,
                 std::span<double const> values, apart_nodes const& apart) {
         if (!is_valid_ || groups.size() < groups_ || window < window_ || window - solved_at_ >= 8)
@@ -198,7 +199,7 @@ class effect_past {
         take(groups, cells, values, apart);
         return true;
     }
-    // Everything was solved: sums of what is final, with the shifts that were found.
+    // After a full solution: sums over all finished groups, with the shifts found.
     void sum_up(std::span<effect_group> groups, std::span<effect_cell const> cells, std::uint64_t window,
                 std::span<double const> values, apart_nodes const& apart) {
         add_up(groups, cells, window, values, apart);
@@ -212,11 +213,11 @@ class effect_past {
     }
 
   private:
-    // A node moves the shifts as far as it has a part in them: by so much any; by so much all, in the
-    // mean of squares.
+    // A node that moves changes the shifts in proportion to its share. Tolerances for any single node, and
+    // for all in the root mean square.
     static constexpr double one_moved = 0.002, all_moved = 0.002;
 
-    // How far nodes are from where they were when the shifts were found: as often as is tolerated.
+    // How far nodes have moved since the shifts were found, in multiples of the tolerance.
     [[nodiscard]] double moved_by(std::span<double const> values) const noexcept {
         double squares = 0, all = 0, most = 0;
         for (std::size_t i = 0; i < shifted_at_.size() && i < values.size(); ++i) {
@@ -227,7 +228,7 @@ class effect_past {
         }
         return (std::max)(most / one_moved, all > 0 ? std::sqrt(squares / all) / all_moved : 0.0);
     }
-    // Shifts and sums of all that is final, anew.
+    // Recomputes the shifts and sums of all finished groups.
     void add_up(std::span<effect_group> groups, std::span<effect_cell const> cells, std::uint64_t window,
                 std::span<double const> values, apart_nodes const& apart) {
         clear(values.size());
@@ -275,13 +276,13 @@ class effect_past {
     }
 
     std::vector<node_sums> nodes_;
-    std::vector<double> shifted_at_; // values that the shifts were found with
+    std::vector<double> shifted_at_; // values used to find the shifts
     node_links links_;
     double squares_ = 0, freedom_ = 0;
-    std::size_t groups_ = 0, cells_ = 0, solved_cells_ = 0; // that are in the sums
-    std::size_t recent_group_ = 0, recent_cell_ = 0;        // the first that is recent
+    std::size_t groups_ = 0, cells_ = 0, solved_cells_ = 0; // included in the sums
+    std::size_t recent_group_ = 0, recent_cell_ = 0;        // first recent ones
     std::uint64_t window_ = 0, solved_at_ = 0;
-    double usual_ = 0; // tasks of a node
+    double usual_ = 0; // average number of tasks per node
     bool is_valid_ = false;
 };
 

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: how evidence is stored.
+/// Private part of `rank/slowdown_evidence.hpp`: serialization of evidence.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -91,7 +91,7 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
         in.expect(is_finite(x));
         return x;
     };
-    // A log of input: within the range of a double, or unknown.
+    // A log of input: in the range of logs of doubles, or unknown.
     auto const input = [&in] {
         double const x = in.real();
         in.expect(is_nan(x) || std::fabs(x) < 2000);

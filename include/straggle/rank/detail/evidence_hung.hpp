@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: what runs for how long, beside its siblings, and what that
-/// says of nodes that hang.
+/// Private part of `rank/slowdown_evidence.hpp`: compares the ages of running attempts with their siblings'
+/// times, to find nodes that hang.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -34,10 +34,10 @@ inline void evidence_store::watch_hung(double now) {
         builder_.input_slope = inputs_.slope(job.kind);
         if (!builder_.build_times(span_of(job.attempts), running, span_of(beliefs_)) || !builder_.has_tail())
             return;
-        // A job whose tail is known only now counts from its beginning: what was copied before is no less
-        // a witness.
+        // If the tail is known only now, count the job from its start: earlier exposure is equally valid
+        // evidence.
         double const before = std::exchange(job.weighed, now);
-        running_time const* lead = nullptr; // of a batch: its first
+        running_time const* lead = nullptr; // first attempt of the current batch
         double const together = builder_.together();
         for (running_time const& r : running) {
             node_belief const& b = beliefs_[r.node];
@@ -55,7 +55,7 @@ inline void evidence_store::watch_hung(double now) {
             } else if (!batches_.holds()) {
                 continue;
             }
-            // Where neighbors are alike, a batch is as one task, which may be larger than any before.
+            // If neighbors are similar, a batch is like one task, which may be larger than any before.
             bool const alone = n.company < 2 || !batches_.holds();
             double const exposed = builder_.exposure(r.age, log_ratio, r.node, slow, alone);
             n.exposed += exposed - builder_.exposure(builder_.usual_age(r.age - (now - before), r.input),

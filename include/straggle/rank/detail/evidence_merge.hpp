@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: how one takes over what another one knows.
+/// Private part of `rank/slowdown_evidence.hpp`: merges the evidence of another object.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -49,7 +49,7 @@ inline void evidence_store::merge(evidence_store const& other, std::span<std::ui
         }
         correct_inputs({&g, 1}, span_of(cells_).last(g.cells), g.kind,
                        inputs_.slope(g.kind) - other.inputs_.slope(g.kind));
-        // As old here as it is there.
+        // Keep its age in windows.
         std::uint64_t const age = other.windows_ - g.window;
         g.window = windows_ > age ? windows_ - age : 0;
         g.closed += later;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: all that it remembers, and what can be asked of that.
+/// Private part of `rank/slowdown_evidence.hpp`: its state and its queries.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -35,13 +35,13 @@ class evidence_state {
         if (node < effects_.size() && effects_[node].is_enough()) return s;
         return {.tasks = s.tasks};
     }
-    // Of all jobs that are remembered, also where it has changed.
+    // From all remembered jobs, even if the node's speed has changed.
     [[nodiscard]] slowdown whole_slowdown_of(std::uint32_t node) const noexcept {
         if (node >= effects_.size() || !effects_[node].is_enough()) return {};
         node_effect const& e = effects_[node];
         return slowdown_from(e.whole, e.whole_variance, e.whole_freedom, e.whole_tasks);
     }
-    // The same from as little as there is.
+    // The same without a minimum of evidence.
     [[nodiscard]] slowdown estimate_of(std::uint32_t node) const noexcept {
         if (node >= effects_.size() || effects_[node].groups == 0) return {};
         return effects_[node].estimate;
@@ -51,7 +51,7 @@ class evidence_state {
         node_watch const& n = nodes_[node];
         return n.slow.log_evidence(n.live.slow, n.live.tasks, up_);
     }
-    // Whether it is more than that, which mostly takes no logarithm to tell.
+    // Whether evidence(node) is above a threshold; rarely needs a logarithm.
     [[nodiscard]] bool is_slow(std::uint32_t node, double threshold) const noexcept {
         if (node >= nodes_.size()) return 0 > threshold;
         node_watch const& n = nodes_[node];
@@ -76,20 +76,21 @@ class evidence_state {
         node_watch const& n = nodes_[node];
         return (std::max)(n.hung.log_evidence(), n.survived);
     }
-    // Whether all that runs there, of which there is more than one, began together.
+    // Whether all attempts running there, at least two, started together.
     [[nodiscard]] bool is_one_batch(std::uint32_t node) const noexcept {
         return node < nodes_.size() && nodes_[node].batches == 1 && nodes_[node].running > 1;
     }
-    // The evidence without jobs that go on.
+    // The evidence from finished jobs only.
     [[nodiscard]] double closed_evidence(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].slow.log_evidence(0, 0, up_) : 0.0;
     }
-    // Whether a copy took half the time elsewhere, or less, of what had not ended there; asked once.
+    // Whether, since the last call, a copy elsewhere took at most half as long as an unfinished attempt
+    // there.
     [[nodiscard]] bool take_outrun(std::uint32_t node) noexcept {
         return node < nodes_.size() && std::exchange(nodes_[node].outrun, false);
     }
-    // How many times as long its attempts ran as their copies took, if by two more were outrun so than ended,
-    // lately; otherwise 0.
+    // How many times as long its attempts ran as their winning copies took, if lately at least two more
+    // attempts were outrun in this way than ended; otherwise 0.
     [[nodiscard]] double outrun_by(std::uint32_t node) const noexcept {
         return node < nodes_.size() && nodes_[node].outruns >= 2 ? std::exp(nodes_[node].outrun_log) : 0.0;
     }
@@ -97,7 +98,7 @@ class evidence_state {
         batches_.learn(was_right);
         builder_.batch_counts_once = !batches_.holds();
     }
-    // Of a node on trial: the logarithm of the evidence that its copies lose.
+    // For a node on trial: log evidence that its copies lose.
     [[nodiscard]] double race_evidence(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].races + nodes_[node].live_races : 0.0;
     }
@@ -106,18 +107,18 @@ class evidence_state {
         node_watch const& n = nodes_[node];
         return n.given_up >= 2 ? (std::max)(n.stuck, std::exp(n.given_up_log)) : n.stuck;
     }
-    // The log of the evidence that what runs there is killed, where siblings elsewhere end.
+    // Log evidence that attempts are killed there while siblings elsewhere end.
     [[nodiscard]] double killed_evidence(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].killed : 0.0;
     }
-    // How many were killed since one ended there.
+    // Attempts killed there since the last one that ended.
     [[nodiscard]] double killed_in_a_row(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].killed_in_a_row : 0.0;
     }
     [[nodiscard]] std::uint32_t running_on(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].running : 0;
     }
-    // How many times as long as their siblings the attempts took that ended there; at least 1.
+    // Proven pace of recently ended attempts relative to their siblings; at least 1.
     [[nodiscard]] double pace_of(std::uint32_t node) const noexcept {
         if (node >= beliefs_.size()) return 1;
         double const pace = builder_.proved_pace(beliefs_[node]);
@@ -136,7 +137,7 @@ class evidence_state {
         nodes_[node].restored.reset();
     }
     void charge_hung(std::uint32_t node) noexcept {
-        // However sure that is: half a dozen attempts that end there shall be enough to acquit it.
+        // Cap the evidence, so that about six attempts that end there suffice to acquit it.
         constexpr double as_sure = 12;
         if (node < nodes_.size()) nodes_[node].hung.settle((std::min)(hung_evidence(node), as_sure));
     }
@@ -170,7 +171,7 @@ class evidence_state {
     [[nodiscard]] double usual_tasks() const noexcept { return usual_tasks_; }
     [[nodiscard]] std::uint64_t windows() const noexcept { return windows_; }
     [[nodiscard]] double window_length() const noexcept { return window_length_; }
-    // How long nothing happened anywhere before the last update.
+    // Length of the period without any activity before the last update.
     [[nodiscard]] double idle() const noexcept { return idle_; }
     [[nodiscard]] double tolerated() const noexcept { return std::exp(builder_.tolerated); }
     [[nodiscard]] std::uint32_t node_bound() const noexcept {
@@ -183,39 +184,40 @@ class evidence_state {
         builder_.tolerated = least_;
     }
 
-    static constexpr double no_evidence = -50;        // for or against
-    static constexpr double ln2 = 0.6931471805599453; // the better of two witnesses counts
+    static constexpr double no_evidence = -50; // lower bound of log evidence
+    static constexpr double ln2 =
+        0.6931471805599453; // halves a sum of two kinds of evidence, so that the larger one can be used
     struct node_watch {
         slow_detector slow, restored;
         onset_filter now;
         hung_detector hung;
-        cell_score live;                  // of jobs that go on
-        double booked = 0;                // tasks of jobs that are over
-        double races = 0, live_races = 0; // log of the evidence of races that copies ran
+        cell_score live;                  // of unfinished jobs
+        double booked = 0;                // tasks of finished jobs
+        double races = 0, live_races = 0; // log evidence from races of its copies
         double stuck = 0;
         double exposed = 0, ended = 0;        // since the last update
-        double job_killed = 0, job_ended = 0; // of the job that is looked at
-        double outruns = 0;                   // by how many more were outrun by a copy than ended, lately
-        double outrun_log = 0;                // by how much, in the mean
-        double given_up = 0;                  // by how many more were killed than ended, lately
-        double given_up_log = 0;              // after how many times the usual time, in the mean
-        double killed = 0;                    // log of the evidence that all are killed there
+        double job_killed = 0, job_ended = 0; // of the job being examined
+        double outruns = 0;      // how many more attempts were outrun by a copy than ended, lately
+        double outrun_log = 0;   // mean log ratio of these
+        double given_up = 0;     // how many more attempts were killed than ended, lately
+        double given_up_log = 0; // mean log of their age relative to the usual time
+        double killed = 0;       // log evidence that all attempts are killed there
         double killed_in_a_row = 0;
-        double survived = no_evidence; // log of the evidence that what began last does not end
-        double last_ended = -1e300;    // when the attempt began that began last of those that ended
-        std::uint32_t running = 0;     // attempts that are no copies and can be compared
-        std::uint32_t company = 0;     // attempts
+        double survived = no_evidence; // log evidence that the latest attempts do not end
+        double last_ended = -1e300;    // latest start among the attempts that ended
+        std::uint32_t running = 0;     // comparable attempts that are not copies
+        std::uint32_t company = 0;     // all running attempts
         std::uint32_t batches = 0;
-        std::size_t void_cells = 0; // those of it before this one are
-        bool outrun = false;        // by a copy
-        bool is_slow_now = false;   // as counted
+        std::size_t void_cells = 0; // its cells before this index are void
+        bool outrun = false;        // lost to a copy
+        bool is_slow_now = false;   // as counted by count_onsets
 
-        // An attempt was killed after so many times the usual time.
+        // An attempt was killed at this multiple of the usual time.
         void give_up(double log_times) noexcept {
             given_up += 1;
             given_up_log += (log_times - given_up_log) / given_up;
         }
-        // An attempt that did not end took so many times as long as its copy, which did.
+        // An unfinished attempt ran this many times as long as its copy, which ended.
         void lose(double log_times) noexcept {
             if (!(log_times > ln2)) return;
             outrun = true;
@@ -225,10 +227,10 @@ class evidence_state {
     };
     static constexpr double most_outruns = 8;
 
-    // What was killed in a job says something where siblings elsewhere ended: a usual node kills as many as
-    // they were. One job says little, however many tasks it has.
+    // Killed attempts of a job are evidence if siblings elsewhere ended: a usual node kills the same share.
+    // One job is weak evidence, however many tasks it has.
     void weigh_killed(live_job const& job) {
-        constexpr double killed_there = 0.95, most = 4.6; // of a node that finishes nothing; ln 100
+        constexpr double killed_there = 0.95, most = 4.6; // for a node that finishes nothing; ln 100
         double ended = 0, killed = 0;
         for (timed_attempt const& a : job.attempts) {
             (a.killed ? killed : ended) += a.killed || !a.censored ? 1 : 0;
@@ -243,7 +245,7 @@ class evidence_state {
             double const k = std::exchange(n.job_killed, 0.0), e = std::exchange(n.job_ended, 0.0);
             double const others = ended + killed - k - e;
             if (!(k + e > 0) || !(others > 0)) continue;
-            // Where others are killed as well, it is the job.
+            // If others are killed as well, the job is the cause.
             double const usual = (killed - k + 1) / (others + 2), ends = ended - e;
             double const by =
                 k * std::log(killed_there / usual) + e * std::log((1 - killed_there) / (1 - usual));
@@ -272,11 +274,11 @@ class evidence_state {
         solver_.forget();
         has_void_cells_ = true;
     }
-    // Whether a cell is of what a node did before it was wiped.
+    // Whether a cell dates from before its node was wiped.
     [[nodiscard]] bool is_void(std::size_t cell) const noexcept {
         return has_void_cells_ && cell < nodes_[cells_[cell].node].void_cells;
     }
-    // One pass for all nodes that were wiped, before cells are read or move.
+    // Clears the cells of all wiped nodes in one pass, before cells are read or moved.
     void empty_void_cells() noexcept {
         if (!has_void_cells_) return;
         std::size_t c = 0;
@@ -290,7 +292,7 @@ class evidence_state {
         has_void_cells_ = false;
     }
 
-    // Of the last few hundred attempts, in the mean.
+    // Mean over the last few hundred attempts.
     void learn_usual(double log_length) noexcept {
         if (usual_count_ < 256) ++usual_count_;
         usual_log_ += (log_length - usual_log_) / usual_count_;
@@ -299,7 +301,7 @@ class evidence_state {
         if (jobs_closed_ < 64) ++jobs_closed_;
         usual_tasks_ += (tasks - usual_tasks_) / jobs_closed_;
     }
-    // Of the last few dozen attempts that ended there, beginning with one that took as long as any.
+    // Mean over the last few dozen attempts that ended there, starting from one usual attempt.
     void learn_pace(std::uint32_t node, double log_ratio) noexcept {
         log_ratio = std::clamp(log_ratio, -group_builder::widest, group_builder::widest);
         if (nodes_[node].is_slow_now) extent_.learn(log_ratio);
@@ -307,7 +309,7 @@ class evidence_state {
         if (b.paced < 32) ++b.paced;
         b.pace += (log_ratio - b.pace) / (1 + b.paced);
     }
-    // The last job tells how steep the tail is.
+    // Learns the steepness of the tail from the last job.
     void learn_tail() {
         if (builder_.lead() >= 0) far_tail_.learn((std::min)(builder_.lead(), group_builder::widest));
         builder_.for_each_spacing([this](double spacing) { near_tail_.learn(spacing); });
@@ -328,11 +330,11 @@ class evidence_state {
         std::uint32_t node;
         double log_ratio;
         double start;
-        double hazard; // up to now; 0 where it is no witness
+        double hazard; // up to now; 0 if it is no evidence
     };
-    // The evidence that a node began to hang at some time since the last attempt began there that has ended:
-    // what has begun since then has survived so much. All of it is judged by what is known now, where
-    // `hung_detector` adds up what was known at the time; either may be the better one.
+    // Log evidence that the node began to hang at some time after the start of its latest attempt that ended:
+    // all attempts started since then have survived. This uses present knowledge throughout, while
+    // `hung_detector` accumulates what was known at each time; either may be stronger.
     void weigh_ages(node_watch& n, std::span<aged_attempt> ages) const {
         std::sort(ages.begin(), ages.end(),
                   [](aged_attempt const& a, aged_attempt const& b) { return a.start > b.start; });
@@ -351,7 +353,7 @@ class evidence_state {
         up_ = prices_.upward();
         down_ = prices_.downward();
     }
-    // How much of a score counts, if nodes differ between jobs anyway.
+    // Weight of a score, given that nodes differ between jobs anyway.
     [[nodiscard]] double shrink(double tasks, double variance) const noexcept {
         return 1 / (1 + tasks * solver_.known_spread() / variance);
     }
@@ -364,8 +366,8 @@ class evidence_state {
         n.booked += s.tasks;
     }
 
-    // Once a window: how many nodes became slow. What is nearly sure counts, so that what only seems slow,
-    // once in ten times at most, does not make the next node seem slow.
+    // Once per window: counts nodes that became slow. A high bar, so that nodes that only seem slow (at most
+    // one in ten) do not raise the prior for others.
     void count_onsets() noexcept {
         double onsets = 0;
         for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
@@ -377,12 +379,12 @@ class evidence_state {
         onsets_.next_window(static_cast<double>(nodes_.size()), onsets);
     }
 
-    // Once for all who ask.
+    // Computed once for all queries.
     void write_slowdowns() noexcept {
         for (node_effect& e : effects_)
             if (e.groups != 0) e.estimate = slowdown_from(e.log_slowdown, e.variance, e.freedom, e.tasks);
     }
-    // In a fleet whose nodes differ anyway, more is tolerated.
+    // Tolerates more in a fleet whose nodes differ anyway.
     void measure_scatter() {
         scatter_.clear();
         variances_.clear();
@@ -413,23 +415,24 @@ class evidence_state {
     onset_rate onsets_;
     onset_extent extent_;
     input_slopes inputs_;
-    tail_index far_tail_, near_tail_; // from the leads of the longest, and from spacings of the longest tenth
+    tail_index far_tail_,
+        near_tail_; // from the leads of the longest attempts, and from the spacings of the longest tenth
     job_memory jobs_;
     std::vector<node_watch> nodes_;
     bool has_void_cells_ = false;
     std::vector<node_belief> beliefs_;
     std::vector<node_effect> effects_;
-    std::vector<effect_group> groups_; // of jobs that are over, oldest first
-    std::vector<effect_cell> cells_;   // of those, one group after the other
+    std::vector<effect_group> groups_; // of finished jobs, oldest first
+    std::vector<effect_cell> cells_;   // of these groups, one group after the other
     effect_solver solver_;
     double usual_log_ = 0, usual_count_ = 0, usual_tasks_ = 0, jobs_closed_ = 0, variance_weight_ = 0;
     std::uint64_t windows_ = 0;
     bool started_ = false;
     double window_began_ = 0, window_length_ = 0, updated_ = 0, idle_ = 0;
-    bool seen_ = false, seen_in_window_ = false; // an attempt, since the last update and in this window
+    bool seen_ = false, seen_in_window_ = false; // an attempt: since the last update, and in this window
     group_builder builder_;
     score_prices prices_;
-    score_rates up_ = prices_.upward(), down_ = prices_.downward(); // as learned last
+    score_rates up_ = prices_.upward(), down_ = prices_.downward(); // latest prices
 };
 
 } // namespace straggle::detail

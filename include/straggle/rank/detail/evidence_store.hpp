@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: how what it remembers is brought up to date.
+/// Private part of `rank/slowdown_evidence.hpp`: updates its state.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -32,13 +32,13 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 class evidence_store : public evidence_state {
   public:
     explicit evidence_store(double least_slowdown) : evidence_state(least_slowdown) {}
-    // Memory for so many cells, now and not in steps of which two are there at once.
+    // Reserves cells up front: growing would briefly hold both the old and the new block.
     void reserve_cells(std::size_t cells) { cells_.reserve(cells); }
     [[nodiscard]] std::size_t attempts_of(std::uint64_t key) const {
         auto const j = jobs_.find(key);
         return j == job_memory::none ? 0 : jobs_[j].attempts.size();
     }
-    // An attempt of a length above 0. Strong guarantee.
+    // Adds an attempt with a length above 0. Strong guarantee.
     void add(ended_attempt const& a, double length) {
         room_for_node(a.node);
         seen_ = seen_in_window_ = true;
@@ -56,9 +56,9 @@ class evidence_store : public evidence_state {
         if (!censored && !a.copy) learn_usual(ticks * nats_per_tick);
     }
 
-    // The job of which nothing was seen for longest is over. @pre there is one
+    // Finishes the job not seen for longest. @pre there is one
     void close_idlest() { close(jobs_.idlest(), true); }
-    // What a job says is final: keeps that, and forgets its attempts; the job itself, too, if it is over.
+    // Makes the comparisons of a job final and drops its attempts; drops the job as well if it is over.
     void close(std::uint32_t j, bool over) {
         live_job& job = jobs_[j];
         see_races(job, {});
@@ -111,14 +111,14 @@ class evidence_store : public evidence_state {
         updated_ = now;
     }
 
-    // Drops what is too old or too much; returns how much of the latter still counted.
+    // Drops comparisons that are too old or too many; returns how many of the latter still counted.
     std::uint64_t forget_old(std::size_t max_cells) {
         std::size_t groups = 0, cells = 0;
         std::uint64_t early = 0;
         while (groups < groups_.size()) {
             effect_group const& g = groups_[groups];
             bool const old = windows_ - g.window > effect_solver::remembered_windows;
-            // A sixteenth at once: each time all is solved again.
+            // Drop a sixteenth at once: each time everything is solved again.
             bool const many = cells_.size() > max_cells && cells_.size() - cells > max_cells - max_cells / 16;
             if (!old && !many) break;
             if (!old && windows_ - g.window < 64) ++early;
@@ -136,20 +136,20 @@ class evidence_store : public evidence_state {
         return early;
     }
 
-    // Takes over what another one knows. `node_of[i]`: the number here of its node i, or no number at all.
-    // `later`: how much larger the same point of time is here.
+    // Merges another's evidence. `node_of[i]`: this object's number for its node i, or an invalid number.
+    // `later`: this object's time minus the other's at the same moment.
     void merge(evidence_store const& other, std::span<std::uint32_t const> node_of, double later,
                std::uint32_t max_nodes, std::size_t max_attempts, std::size_t max_jobs);
 
     void write(byte_writer& out) const;
     status read(byte_reader& in, std::uint32_t max_nodes, std::size_t max_cells);
 
-    // Attempts that ended and had nothing to be compared with.
+    // Ended attempts without any comparison.
     [[nodiscard]] std::uint64_t uncompared() const noexcept { return uncompared_; }
 
   private:
-    // An attempt that was running when its job was closed: it is compared with what the job said. False if it
-    // is none. A job that goes on after a pause is a new one.
+    // An attempt that was running when its job was closed is compared with the final result of the job. False
+    // if it is not such an attempt. A job that continues after a pause is a new one.
     bool add_late(ended_attempt const& a, double time, float input, bool censored) {
         if (a.copy || closed_.find(a.job) == interner<std::uint64_t>::none ||
             jobs_.find(a.job) != job_memory::none || a.start < beliefs_[a.node].since)
@@ -163,7 +163,7 @@ class evidence_store : public evidence_state {
         double const beyond = static_cast<double>(input) - static_cast<double>(group.input),
                      more = is_nan(beyond) ? 0.0 : beyond;
         double const at = time - inputs_.slope(group.kind) * more, off = at - group.shift;
-        // What did not end would have taken longer: it tells nothing where others took as long.
+        // A censored attempt is no evidence while its length is still plausible.
         if (censored && !(off > builder_.plain(b))) return true;
         double const deviation = std::sqrt(group.variance), share = 1 / (group.tasks + 1);
         auto const score = [&](double null) {
@@ -206,8 +206,8 @@ class evidence_store : public evidence_state {
         builder_.input_slope = inputs_.slope(jobs_[j].kind);
         return builder_.build(span_of(jobs_[j].attempts), running, span_of(beliefs_));
     }
-    // What the attempts of a job that is closed say about inputs. Where that changes how times depend on
-    // them, all that is known is corrected, and detectors begin anew: what they have added up is not.
+    // Learns from a closed job how times depend on input. If the exponent changes, corrects all stored
+    // comparisons and resets the detectors: their sums cannot be corrected.
     void learn_input(live_job const& job) {
         double input = 0, time = 0, n = 0;
         auto const counts = [](timed_attempt const& a) {
@@ -228,7 +228,7 @@ class evidence_store : public evidence_state {
         if (more == 0) return;
         correct_inputs(groups_, cells_, job.kind, more);
         solver_.forget();
-        constexpr double plain = 0.1; // of the exponent
+        constexpr double plain = 0.1; // in units of the exponent
         if (std::fabs(more) > plain)
             for (node_watch& w : nodes_) {
                 w.slow.reset();
@@ -248,7 +248,7 @@ class evidence_store : public evidence_state {
     void sort_running(double now, std::span<running_attempt const> running, std::uint32_t max_nodes) {
         running_.clear();
         std::uint64_t key = 0;
-        std::uint32_t j = job_memory::none; // of the key: a job often comes in one piece
+        std::uint32_t j = job_memory::none; // of the last key: attempts of a job are often adjacent
         for (running_attempt const& r : running) {
             if (r.node >= max_nodes || !is_finite(r.start)) continue;
             room_for_node(r.node);
@@ -273,7 +273,7 @@ class evidence_store : public evidence_state {
         running_of_.clear();
         for (running_row const& r : running_) running_of_.push_back(r.attempt);
     }
-    // Calls visit(job, its running attempts) for every job that goes on.
+    // Calls visit(job, its running attempts) for every unfinished job.
     template <class Visit>
     void for_each_live(Visit&& visit) {
         std::size_t r = 0;
@@ -305,7 +305,7 @@ class evidence_store : public evidence_state {
             return;
         }
         if (!(now - window_began_ >= usual)) return;
-        // Time in which nothing happens anywhere is no window: nothing could have told anything.
+        // A period without any activity is no window: it could not have brought evidence.
         if (!seen_in_window_) {
             window_began_ = now;
             return;
@@ -325,7 +325,7 @@ class evidence_store : public evidence_state {
         }
     }
 
-    // What the jobs that go on say, with what is believed of nodes now.
+    // Compares nodes within unfinished jobs, using current beliefs.
     void look_at_live() {
         live_.clear();
         for (node_watch& n : nodes_) n.live_races = 0;
@@ -335,13 +335,13 @@ class evidence_store : public evidence_state {
             if (tells) shrink_all(live_.add(live_group(j), builder_.cells(), builder_.scores()));
         });
     }
-    // Looks again at those that would say something else now. True if that is not only what they score.
+    // Repeats this for jobs whose result would now differ. True if any cells changed, not just scores.
     bool look_again() {
         bool are_cells_other = false;
         std::size_t at = 0, first = 0;
         for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
             if (at == live_.groups().size() || live_.groups()[at].job != jobs_.key(j))
-                return; // it says nothing
+                return; // it has no comparison
             stale const what = live_.stale_of(live_.groups()[at], first, span_of(changes_));
             are_cells_other = are_cells_other || what == stale::cells;
             if (what != stale::nothing && build(j, running))
@@ -350,7 +350,7 @@ class evidence_store : public evidence_state {
         });
         return are_cells_other;
     }
-    // The job that the builder has looked at last.
+    // The group that the builder made last.
     [[nodiscard]] effect_group live_group(std::uint32_t j) const {
         effect_group group = builder_.group();
         group.window = windows_;
@@ -364,7 +364,7 @@ class evidence_store : public evidence_state {
     void solve(std::span<std::uint32_t const> slots) {
         changes_.resize(effects_.size());
         {
-            // What is live stands behind the rest for as long as it takes, also should memory run out.
+            // Temporarily appends the unfinished jobs; removes them even if an allocation fails.
             struct put_back {
                 decltype(groups_)& groups;
                 decltype(cells_)& cells;
@@ -403,7 +403,7 @@ class evidence_store : public evidence_state {
         }
     }
 
-    // Which nodes did not end what a copy did in half the time since the last update.
+    // Since the last update, which nodes had an unfinished attempt while its copy took half the time.
     void see_races(live_job const& job, std::span<running_time const> running) noexcept {
         for (timed_attempt const& copy : job.attempts) {
             if (!copy.copy || copy.censored || copy.task == no_task || !(copy.end > updated_)) continue;
@@ -417,7 +417,7 @@ class evidence_store : public evidence_state {
         }
     }
 
-    // What runs, and for how long: which nodes hang.
+    // Checks how long attempts have run, to find nodes that hang.
     void watch_hung(double now);
 
     interner<std::uint64_t> closed_; // jobs that have a group

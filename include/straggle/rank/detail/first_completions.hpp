@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/detail/hashed_attempts.hpp`: which of the attempts of a task completed first.
+/// Private part of `rank/detail/hashed_attempts.hpp`: finds the first attempt of each task to complete.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -17,7 +17,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// How tasks and their ends are kept; stand-ins where the record has no such field.
+// Storage for tasks and ends; empty if the record lacks the field.
 template <class Fields, class Record>
 struct task_types {
     using id = std::uint32_t;
@@ -36,7 +36,7 @@ struct task_types<Fields, Record> {
     using end = std::remove_cvref_t<projected_t<decltype(Fields::end), Record>>;
 };
 
-// Keeps the first completion of each task only.
+// Keeps only the first completion of each task.
 template <class Record, class Fields>
 class first_completions {
   public:
@@ -49,8 +49,8 @@ class first_completions {
         end_.clear();
     }
 
-    // The row an earlier attempt of the same task has, or `next` if there is none; second: whether this
-    // attempt is the one to keep.
+    // The row of an earlier attempt of the same task, or `next` if there is none; second: whether to keep
+    // this attempt instead.
     [[nodiscard]] std::pair<std::size_t, bool> place(Fields const& fields, Record const& record,
                                                      std::uint32_t job, std::size_t next) {
         auto&& task = project(fields.task, record);
@@ -63,7 +63,7 @@ class first_completions {
             if constexpr (timed) end_.push_back(project(fields.end, record));
             return {next, true};
         }
-        bool earlier = false; // without times the first in the range is the first
+        bool earlier = false; // without times, the first in the range wins
         if constexpr (timed) {
             auto const& end = project(fields.end, record);
             earlier = is_known(end) && (!is_known(end_[index]) || unwrap(end) < unwrap(end_[index]));

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: what the attempts of one job say of the nodes that ran them.
+/// Private part of `rank/slowdown_evidence.hpp`: compares nodes within one job.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -28,27 +28,26 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 class group_builder {
   public:
-    // Log of the slowdown that is tolerated.
+    // Log of the tolerated slowdown.
     double tolerated = 0.09531017980432493;
-    // Variance of the logarithm of a task's time within a job, as it usually is, and how many tasks that
-    // counts for.
+    // Usual variance of the log time of a task within a job, and its weight in tasks.
     double usual_variance = 0.25;
     static constexpr double variance_tasks = 4;
-    // How steep the tail of times is: at its far end, and in the tenth that takes longest. One attempt alone
-    // is compared with the former, for a task may be larger than any before; not so all of a node at once.
+    // Steepness of the tail of times: at its far end, and in the longest tenth. A single attempt is compared
+    // with the far end, since one task may be larger than any before; all attempts of a node at once are not.
     double far_tail = tail_index::least, near_tail = tail_index::least;
-    static constexpr double widest = 4.1588830833596715; // ln 64: what lies further off is moved there
+    static constexpr double widest = 4.1588830833596715; // ln 64: larger deviations are clamped
 
-    // How the times of other jobs are spread about their median.
+    // Distribution of other jobs' times about their median.
     pooled_times pool;
 
-    // By which power of its input a task takes longer: times are looked at as if all had the same.
+    // The power of input by which times grow: times are corrected to the usual input.
     double input_slope = 0;
 
-    // Scores of attempts that began together on a node count as one.
+    // Attempts that started together on a node count as one.
     bool batch_counts_once = false;
 
-    // Looks at a job. False if it says nothing: fewer than two attempts ended, or on one node only.
+    // Examines a job. False if it yields no comparison: fewer than two ended attempts, or only one node.
     bool build(std::span<timed_attempt const> ended, std::span<running_time const> running,
                std::span<node_belief const> beliefs) {
         gather(ended, running, beliefs);
@@ -61,7 +60,7 @@ class group_builder {
         make_cells(beliefs);
         return cells_.size() >= 2;
     }
-    // The same where only hazards will be asked for.
+    // The same for hazards only.
     bool build_times(std::span<timed_attempt const> ended, std::span<running_time const> running,
                      std::span<node_belief const> beliefs) {
         if (!is_on_two(ended, beliefs) && !build(ended, running, beliefs)) return false;
@@ -77,30 +76,30 @@ class group_builder {
     [[nodiscard]] std::span<race_score const> races() const noexcept { return span_of(races_); }
     [[nodiscard]] std::size_t events() const noexcept { return events_; }
 
-    // The log of how slow a node may be: as is tolerated, or as it has been with what ended there. A node
-    // that is slow does not hang.
+    // Log of the slowdown a node may have without counting as hung: the tolerated one, or its pace in
+    // recently ended attempts.
     [[nodiscard]] double slowest(node_belief const& b) const noexcept {
         return (std::max)(tolerated + b.usual, proved_pace(b));
     }
-    // The log of the slowdown that needs no other explanation: as is tolerated, or as is proved.
+    // Log of the slowdown that needs no new explanation: the tolerated or the proven one.
     [[nodiscard]] double plain(node_belief const& b) const noexcept {
         return (std::max)(tolerated + b.usual, b.proved);
     }
-    // An age, had the attempt the input that is usual in its job.
+    // An age, scaled to the usual input of its job.
     [[nodiscard]] double usual_age(double age, float input) const noexcept {
         double const more = input_beyond(input);
         return input_slope > 0 && (more > 0 || more < 0) ? age * std::exp(-input_slope * more) : age;
     }
-    // The same of a log time.
+    // The same for a log time.
     [[nodiscard]] double usual_time(double at, float input) const noexcept {
         return at - input_slope * input_beyond(input);
     }
-    // The log of an age, as below: from the origin of the job.
+    // The log of an age, relative to the origin of the job.
     [[nodiscard]] double log_ratio(double age) const noexcept {
         return std::log(age > 0 ? age : 1e-300) - origin_;
     }
-    // The hazard that an attempt was exposed to up to some age, on a node that is so slow, as its siblings
-    // show it. @pre build_times() returned true
+    // The hazard to which an attempt was exposed up to an age, on a node of that slowdown, as estimated from
+    // its siblings. @pre build_times() returned true
     [[nodiscard]] double exposure(double age, double log_ratio, std::uint32_t node, double slow,
                                   bool alone) const noexcept {
         return age > 0 ? siblings_.hazard(log_ratio - slow, node, alone ? far_tail : near_tail) : 0.0;
@@ -108,21 +107,21 @@ class group_builder {
     [[nodiscard]] double exposure(double age, std::uint32_t node, double slow, bool alone) const noexcept {
         return age > 0 ? exposure(age, log_ratio(age), node, slow, alone) : 0.0;
     }
-    // The log of how slow a node has been at least with what ended there lately.
+    // Lower bound for the log pace of recently ended attempts.
     [[nodiscard]] double proved_pace(node_belief const& b) const noexcept {
         return b.pace - 2 * std::sqrt(usual_variance / (1 + b.paced));
     }
-    // Whether the siblings' times are many enough to compare a single attempt with.
+    // Whether there are enough siblings to judge a single attempt by.
     [[nodiscard]] bool has_tail() const noexcept { return siblings_.events() >= 8; }
     [[nodiscard]] double origin() const noexcept { return origin_; }
-    // The mean time of all, as if nodes were equal.
+    // The mean log time, as if all nodes were equal.
     [[nodiscard]] double center() const noexcept { return origin_ + mean_; }
-    // Attempts of a node that begin within this time are a batch.
+    // Attempts on a node that start within this time are a batch.
     [[nodiscard]] double together() const noexcept { return 0.1 * std::exp(origin_); }
-    // By how much the longest attempt of the job surpasses the longest one elsewhere, in logarithms; below 0
-    // where it did not end.
+    // By how much the longest attempt of the job exceeds the longest on another node, in logarithms; negative
+    // if it did not end.
     [[nodiscard]] double lead() const noexcept { return siblings_.lead(); }
-    // Calls visit(spacing) for those of the longest attempts.
+    // Calls visit(spacing) for the spacings of the longest attempts.
     template <class Visit>
     void for_each_spacing(Visit&& visit) const {
         siblings_.for_each_spacing(std::forward<Visit>(visit));
@@ -131,17 +130,17 @@ class group_builder {
   private:
     struct entry {
         std::uint32_t node;
-        double at;    // log of the time, with the usual input
-        double input; // log, beyond the mean of the job
+        double at;    // log time, corrected to the usual input
+        double input; // log input relative to the job's mean
         double adjusted;
         bool ended;
         bool killed; // or outrun
         bool copy;
-        double reference; // log of the age of the original, for a copy
-        double start;     // where batches are to be found
+        double reference; // for a copy: log age of its original
+        double start;     // if batches are needed
     };
 
-    // Whether attempts that count ended on two nodes: then there are two cells.
+    // Whether usable attempts ended on two nodes: then there are two cells.
     static bool is_on_two(std::span<timed_attempt const> ended,
                           std::span<node_belief const> beliefs) noexcept {
         std::uint32_t first = 0;
@@ -195,13 +194,13 @@ class group_builder {
         }
         group_.input = n > 0 ? static_cast<float>(sum / n) : unknown_input;
     }
-    // 0 where it is unknown.
+    // 0 if unknown.
     [[nodiscard]] double input_beyond(float input) const noexcept {
         double const more = static_cast<double>(input) - static_cast<double>(group_.input);
         return is_nan(more) ? 0.0 : more;
     }
-    // A copy that began early against its original: a node as fast as others loses a little more often than
-    // not, by as much as the original was ahead. What is tested against is losing nine in ten.
+    // The race of a copy that started soon after its original. On a node as fast as others it loses slightly
+    // more often than not, in proportion to the head start; the alternative is losing nine in ten.
     void run_race(std::span<timed_attempt const> ended, timed_attempt const& copy) {
         if (copy.task == no_task) return;
         for (timed_attempt const& a : ended) {
@@ -217,7 +216,7 @@ class group_builder {
             return;
         }
     }
-    // How long the original of a copy took or takes, at least.
+    // How long the original of a copy took, or has run so far.
     bool original(std::span<timed_attempt const> ended, std::span<running_time const> running,
                   std::uint64_t task, double& at) const {
         if (task == no_task) return false;
@@ -243,7 +242,7 @@ class group_builder {
         siblings_.count_from(origin_, widest);
     }
 
-    // Times as they are: what is known of a killed attempt hangs on no belief.
+    // Uncorrected times: what is known about killed attempts must not depend on beliefs.
     void find_plain_times() {
         bool any = false;
         for (entry const& e : entries_) any = any || (e.killed && !e.copy);
@@ -257,7 +256,7 @@ class group_builder {
         plain_.fit();
     }
     void find_variance() {
-        // Nodes in order: what differs within a node says nothing of nodes.
+        // Sort by node: differences within a node say nothing about nodes.
         spread_sort(
             entries_, sorted_, [](entry const& e) { return std::uint64_t{e.node}; },
             [](entry const& a, entry const& b) {
@@ -297,7 +296,8 @@ class group_builder {
         auto const events = static_cast<double>(events_);
         double free = events - 1, variance = siblings_.variance() * events / free;
         if (censored <= events / 8) {
-            // Few tasks on each node: also what all differ, which one slow node does not widen.
+            // With few tasks per node, add the spread between all, measured so that one slow node does not
+            // inflate it.
             double const rest = within >= 10 ? 0.0 : free - within;
             if (rest > 0) squares += rest * (std::min)(variance, typical_square());
             free = within + rest;
@@ -309,7 +309,7 @@ class group_builder {
         own_variance_ = variance;
     }
 
-    // From the median of how far times are off the middle, as of a normal distribution.
+    // From the median deviation, assuming a normal distribution.
     double typical_square() {
         from_origin_.clear();
         for (entry const& e : entries_)
@@ -320,7 +320,7 @@ class group_builder {
     }
 
   public:
-    // Learns what scores cost, and how times are spread, from the job that was looked at last.
+    // Learns score prices and the distribution of times from the last job examined.
     void teach(score_prices& prices) {
         double const deviation = std::sqrt(group_.variance);
         from_origin_.clear();
@@ -331,7 +331,7 @@ class group_builder {
         }
         pool.learn(span_of(from_origin_));
     }
-    // Variance as this job alone shows it, and by how many tasks.
+    // Variance from this job alone, and its degrees of freedom.
     [[nodiscard]] double own_variance() const noexcept { return own_variance_; }
     [[nodiscard]] double own_freedom() const noexcept { return free_; }
 
@@ -372,7 +372,7 @@ class group_builder {
             std::size_t const first = i;
             for (; i < entries_.size() && entries_[i].node == s.node; ++i) {
             }
-            // The mean of all, had the node the slowdown it is tested against.
+            // Relative to the mean as it would be if the node had the slowdown under test.
             s.slow = score(first, i, b, tolerated + b.usual, share, deviation);
             double const known = plain(b);
             s.now = known > tolerated + b.usual ? score(first, i, b, known, share, deviation) : s.slow;
@@ -382,7 +382,7 @@ class group_builder {
             s.scale(share_of_batches(first, i));
         }
     }
-    // Which share of some attempts began after the others, not together with one of them.
+    // Share of attempts that start a new batch.
     double share_of_batches(std::size_t first, std::size_t last) {
         starts_.clear();
         for (std::size_t k = first; k < last; ++k) starts_.push_back(entries_[k].start);
@@ -396,10 +396,10 @@ class group_builder {
             }
         return static_cast<double>(batches) / static_cast<double>(starts_.size());
     }
-    // What an attempt adds to the sum of times of its node; counts it.
+    // An attempt's contribution to its node's sum of times; adds its weight to `tasks`.
     double count(entry const& e, double null, double& tasks) const noexcept {
         if (e.copy) {
-            // A copied task is a hard one: the original is its sibling.
+            // Copied tasks are hard ones: compare the copy with its original.
             tasks += 1;
             double const usual = (std::max)(origin_ + mean_, e.reference);
             return std::clamp(e.at - usual, -widest, widest) + mean_ + origin_;
@@ -408,7 +408,7 @@ class group_builder {
             tasks += 1;
             return e.at;
         }
-        // As long as it takes at least: what siblings that got so far still took.
+        // Impute an unfinished time by the mean of the siblings that took longer.
         censored_times const& siblings = e.killed ? plain_ : siblings_;
         double const origin = e.killed ? plain_origin_ : origin_, tested = e.killed ? 0.0 : null;
         double const at = std::clamp(e.at - tested - origin, -widest, widest);

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: what goes into a look at a job, and what comes out.
+/// Private part of `rank/slowdown_evidence.hpp`: inputs and outputs of a comparison within a job.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -12,25 +12,25 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What is believed of a node when its attempts are looked at.
+// What is believed about a node while its attempts are examined.
 struct node_belief {
     double log_slowdown = 0; // estimated
-    double proved = 0;       // the same, as far as it is no chance
-    double usual = 0;        // log of the slowdown that is by design: that of the class of the machine
-    double charge = 0;       // log of the slowdown it was excluded for; recovery is proved against it
-    double pace = 0;         // log of how many times its siblings' usual time an attempt took that ended
-    double paced = 0;        // how many attempts that is told by
-    double since = -1e300;   // attempts that began before count for nothing
+    double proved = 0;       // the same, shrunk by its uncertainty
+    double usual = 0;        // log slowdown by design: that of its machine class
+    double charge = 0;       // log slowdown it was excluded for; recovery is tested against it
+    double pace = 0;         // mean log ratio of its ended attempts to their siblings' usual time
+    double paced = 0;        // number of attempts in that mean
+    double since = -1e300;   // earlier attempts do not count
     bool probing = false;    // its copies count
 };
 
-// A score of one job on one node for the detectors, in standard deviations of one task.
+// Score of one job on one node for the detectors, in standard deviations of one task.
 struct cell_score {
     std::uint32_t node = 0;
-    double slow = 0;     // against the slowdown that is tolerated
-    double now = 0;      // against the one that is proved, where that is more
-    double restored = 0; // against the charge, the other way round
-    double tasks = 0;    // what all are worth
+    double slow = 0;     // against the tolerated slowdown
+    double now = 0;      // against the proven slowdown, if larger
+    double restored = 0; // against the charge, with the sign reversed
+    double tasks = 0;    // combined weight of its attempts
 
     void scale(double by) noexcept {
         slow *= by;
@@ -40,13 +40,13 @@ struct cell_score {
     }
 };
 
-// What the copies of one task say of a node whose copies count.
+// Result of the race of one copy on a node on trial.
 struct race_score {
     std::uint32_t node = 0;
     double log_evidence = 0;
 };
 
-// An attempt that runs, of the job that is looked at.
+// A running attempt of the job being examined.
 struct running_time {
     std::uint32_t node = 0;
     std::uint64_t task = no_task;
@@ -54,7 +54,7 @@ struct running_time {
     double start = 0;
     bool copy = false;
     float input = unknown_input;
-    std::int32_t ticks = 0; // of its age, if that is above 0
+    std::int32_t ticks = 0; // log of its age, if that is above 0
 };
 
 } // namespace straggle::detail

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/detail/batch_scorer.hpp`: attempts in a compact copy, with numbers for their jobs
-/// and nodes, of whatever type those are.
+/// Private part of `rank/detail/batch_scorer.hpp`: a compact copy of the attempts, with numbers for jobs and
+/// nodes of any type.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -30,7 +30,7 @@ using job_key_t = field_value_t<decltype(Fields::job), Record>;
 template <class Fields, class Record>
 using node_key_t = field_value_t<decltype(Fields::node), Record>;
 
-// Indices of an interner, in the shape of dense_axis.
+// Indices from an interner, with the interface of dense_axis.
 template <class Id>
 class hashed_axis : public order_of_appearance {
   public:
@@ -44,8 +44,7 @@ class hashed_axis : public order_of_appearance {
     [[nodiscard]] Id const& id(std::size_t slot) const { return table[static_cast<std::uint32_t>(slot)]; }
 };
 
-// Attempts copied as (job, node, value) with identifiers interned; with their place in the range where
-// `Rows`.
+// Attempts copied as (job, node, value) with interned identifiers; with their index in the range if `Rows`.
 template <class Record, class Fields, class Value, bool Rows>
 class hashed_attempts {
   public:
@@ -56,7 +55,7 @@ class hashed_attempts {
     [[nodiscard]] auto const& jobs() const noexcept { return jobs_; }
     [[nodiscard]] auto const& nodes() const noexcept { return nodes_; }
 
-    // Every usable attempt, and the moments of each job.
+    // Copies every usable attempt, and sums the moments of each job.
     template <class Range, class Moments>
     void collect(Range& attempts, Fields const& fields, attempt_counts& counts,
                  std::vector<Moments>& moments_of) {
@@ -93,7 +92,7 @@ class hashed_attempts {
         place_killed();
     }
 
-    // The same where attempts may be superseded by others, or need to be divided by their input first.
+    // The same if attempts may be superseded, or must be divided by their input first.
     template <class Range, class Moments>
     void collect(Range& attempts, Fields const& fields, attempt_counts& counts,
                  std::vector<Moments>& moments_of, bool first_of_task, bool per_input) {
@@ -108,7 +107,7 @@ class hashed_attempts {
         }
     }
 
-    // An attempt that is not scored, and yet says how slow its node is: it was superseded, or killed.
+    // An unscored attempt that still contributes to slowdowns: it was superseded or killed.
     struct other {
         std::uint32_t job, node;
         Value value;
@@ -122,7 +121,7 @@ class hashed_attempts {
         return {first, last};
     }
 
-    // All bits that any integer duration has.
+    // Union of the bits of all integer durations.
     [[nodiscard]] std::uint64_t bits() const noexcept { return bits_; }
 
     template <class Prefetch, class Use>
@@ -150,7 +149,7 @@ class hashed_attempts {
         others_.clear();
         killed_.clear();
     }
-    // Whether it is a killed attempt. Its job and its node get no place by that.
+    // Whether it is a killed attempt. It does not add its job or node to the tables.
     template <class Attempt>
     bool note_killed(Fields const& fields, Attempt const& attempt) {
         if constexpr (Rows || !given<decltype(Fields::status)>) {
@@ -224,7 +223,7 @@ class hashed_attempts {
         place_killed();
     }
 
-    // Divides each duration by its input in the jobs where every attempt has one.
+    // Divides each duration by its input in jobs where every attempt has one.
     void divide_by_input() {
         complete_.assign(jobs_.slots(), 1);
         for (std::size_t i = 0; i < rows_.size(); ++i)
@@ -233,8 +232,8 @@ class hashed_attempts {
             if (complete_[rows_[i].job] != 0) rows_[i].value /= static_cast<Value>(input_[i]);
     }
 
-    // A node all of whose attempts were superseded has no used attempt, and is not there. Jobs always are:
-    // the attempt that supersedes is of the same job.
+    // A node whose attempts were all superseded has no used attempt and is left out. Jobs always remain: the
+    // superseding attempt is of the same job.
     void note_who_is_left() {
         for (std::size_t job = 0; job < jobs_.slots(); ++job) jobs_.append(job);
         node_seen_.assign(nodes_.slots(), 0);
@@ -243,7 +242,7 @@ class hashed_attempts {
             if (node_seen_[node] != 0) nodes_.append(node);
     }
 
-    // 0 for unknown, which is no more use as a divisor than a size of 0.
+    // 0 for unknown, which is as useless a divisor as a size of 0.
     static double read_input(Fields const& fields, Record const& record) {
         if constexpr (given<decltype(Fields::input)>) {
             auto const& field = project(fields.input, record);

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: by which power of its input a task takes longer, kind by
-/// kind.
+/// Private part of `rank/slowdown_evidence.hpp`: the power of input by which task times grow, for each kind
+/// of job.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -18,23 +18,23 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// log time = job + node + slope * log input, per kind of job. The slope comes from what differs within a job
-// *and* within a node: a node that always gets the large inputs, slow or not, tells nothing about it.
+// log time = job + node + slope * log input, per kind of job. The slope comes from differences within a job
+// *and* within a node: a node that always gets the large inputs, slow or not, does not affect it.
 class input_slopes {
   public:
-    static constexpr std::size_t most_kinds = 1024; // what is beyond shares one slope
+    static constexpr std::size_t most_kinds = 1024; // further kinds share one slope
 
     [[nodiscard]] double slope(std::uint64_t kind) const {
         std::size_t const at = place_of(kind);
         return at < kinds_.size() ? kinds_[at].used : 0.0;
     }
-    // An attempt that ended, beside the means of its job.
+    // An ended attempt, relative to the means of its job.
     void learn(std::uint64_t kind, std::uint32_t node, double input, double time) {
         std::size_t const at = place_for(kind);
         if (at >= kinds_.size()) kinds_.resize(at + 1);
         if (node >= nodes_.size()) nodes_.resize(std::size_t{node} + 1);
         node_means& m = nodes_[node];
-        constexpr double remembered = 64; // attempts of a node: its speed may change
+        constexpr double remembered = 64; // attempts per node: its speed may change
         m.n = m.n < remembered ? m.n + 1 : remembered;
         double const dx = input - m.input, dy = time - m.time, kept = 1 - 1 / m.n;
         m.input += dx / m.n;
@@ -42,13 +42,13 @@ class input_slopes {
         if (m.n > 1) kinds_[at].add(dx * dx * kept, dx * dy * kept, dy * dy * kept);
     }
     // Decides on the slope to use from now on.
-    // @return by how much it changed
+    // @return the change
     double settle(std::uint64_t kind) {
         std::size_t const at = place_of(kind);
         return at < kinds_.size() ? kinds_[at].settle() : 0.0;
     }
 
-    // Calls visit(kind, by how much its slope changed) for every kind that has one of its own.
+    // Calls visit(kind, change of its slope) for every kind with its own slope.
     template <class Visit>
     void settle_all(Visit&& visit) {
         for (std::size_t k = 1; k < kinds_.size(); ++k)
@@ -103,15 +103,15 @@ class input_slopes {
         double n = 0, input = 0, time = 0;
     };
     struct kind_sums {
-        double n = 0, xx = 0, xy = 0, yy = 0; // squares within jobs and nodes
-        double used = 0;                      // the slope that times are corrected by
+        double n = 0, xx = 0, xy = 0, yy = 0; // sums of squares within jobs and nodes
+        double used = 0;                      // slope by which times are corrected
 
         void add(double xx_more, double xy_more, double yy_more) noexcept {
             n += 1;
             xx += xx_more;
             xy += xy_more;
             yy += yy_more;
-            constexpr double remembered = 5000; // then older ones fade
+            constexpr double remembered = 5000; // beyond this, older ones fade
             if (n > remembered) {
                 n /= 2;
                 xx /= 2;
@@ -126,7 +126,7 @@ class input_slopes {
             yy += s.yy;
         }
         double settle() noexcept {
-            // Time depends on input if three standard errors say so, until less than two do.
+            // Use the slope once it exceeds three standard errors, until it falls below two.
             constexpr double least = 8, known = 9, doubted = 4;
             if (n < least || !(xx > 0)) return 0;
             double const best = xy / xx, noise = (yy - xy * best) / (n - 1);
@@ -134,7 +134,7 @@ class input_slopes {
             double next = best > 0 && best * best > (used > 0 ? doubted : known) * error ? best : 0.0;
             if (next > steepest) next = steepest;
             double const change = next - used;
-            // All that is known is solved anew with each change: not for less than it can tell.
+            // Every change solves everything anew: skip changes too small to matter.
             constexpr double grain = 0.01;
             bool const is_new = (next > 0) != (used > 0);
             if (!is_new && !(change * change > (error / 4 > grain * grain ? error / 4 : grain * grain)))
@@ -144,7 +144,7 @@ class input_slopes {
         }
     };
 
-    // 0 is what all kinds share that are too many.
+    // Place 0 is shared by all kinds beyond the limit.
     [[nodiscard]] std::size_t place_of(std::uint64_t kind) const {
         std::uint32_t const k = names_.find(kind);
         return k == interner<std::uint64_t>::none ? 0 : std::size_t{k} + 1;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/rank_nodes.hpp`: what the jobs of one history say of nodes, as `slowdown_evidence`
-/// hears it.
+/// Private part of `rank/rank_nodes.hpp`: compares nodes within the jobs of one history, as
+/// `slowdown_evidence` does.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -20,11 +20,11 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Of the tasks that one job has on one node: times are logarithms.
+// The tasks of one job on one node: logarithms of times.
 struct log_times {
     std::uint32_t tasks = 0;
     std::int64_t sum = 0;      // in ticks
-    std::uint64_t squares = 0; // of the distances from the first
+    std::uint64_t squares = 0; // of differences from the first
     std::int32_t first = 0;
 
     void add(double duration) noexcept {
@@ -38,7 +38,7 @@ struct log_times {
     [[nodiscard]] double mean() const noexcept {
         return (first + static_cast<double>(sum) / tasks) * nats_per_tick;
     }
-    // Squared deviations from the mean.
+    // Sum of squared deviations from the mean.
     [[nodiscard]] double spread() const noexcept {
         auto const s = static_cast<double>(sum);
         double const rest = static_cast<double>(squares) - s * s / tasks;
@@ -54,12 +54,12 @@ class job_effects {
         begin_ = 0;
         open_ = {};
     }
-    // A task that has its node to itself in the job that is open.
+    // A task that is the only one on its node in the current job.
     STRAGGLE_ALWAYS_INLINE void add(std::uint32_t node, double duration) {
         if (!(duration > 1e-300)) return;
         cells_.push_back({.node = node, .tasks = 1, .mean = log_ticks(duration) * nats_per_tick});
     }
-    // All tasks of a node in the job that is open.
+    // All tasks of a node in the current job.
     void add(std::uint32_t node, log_times const& times) {
         if (times.tasks == 0) return;
         cells_.push_back({.node = node, .tasks = static_cast<double>(times.tasks), .mean = times.mean()});
@@ -78,7 +78,7 @@ class job_effects {
         open_ = {};
         begin_ = cells_.size();
     }
-    // A whole job, some of whose attempts did not end by themselves.
+    // A whole job that includes unfinished attempts.
     void add_job(std::span<timed_attempt const> attempts, std::size_t nodes) {
         beliefs_.resize(nodes);
         if (!builder_.build(attempts, {}, span_of(beliefs_))) return;
@@ -86,7 +86,7 @@ class job_effects {
         groups_.push_back(builder_.group());
         begin_ = cells_.size();
     }
-    // What another one has been shown; `place[i]` is the number here of its node i, or `nowhere`.
+    // Merges another object; `place[i]` is this object's number for its node i, or `nowhere`.
     static constexpr std::uint32_t nowhere = 0xffffffffu;
     void append(job_effects const& other, std::span<std::uint32_t const> place) {
         std::size_t c = 0;
@@ -107,7 +107,7 @@ class job_effects {
         }
         begin_ = cells_.size();
     }
-    // By node, below a number.
+    // Solves for the nodes below a number.
     void solve(std::size_t nodes) {
         effects_.assign(nodes, {});
         solver_.forget();
@@ -122,7 +122,7 @@ class job_effects {
     std::vector<effect_group> groups_;
     std::vector<effect_cell> cells_;
     effect_group open_;
-    std::size_t begin_ = 0; // of its cells
+    std::size_t begin_ = 0; // index of the first cell of the current job
     std::vector<node_effect> effects_;
     effect_solver solver_;
     group_builder builder_;

@@ -2,8 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: the attempts of the jobs that go on, one by one, within a
-/// bound.
+/// Private part of `rank/slowdown_evidence.hpp`: the individual attempts of unfinished jobs, within a bound.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -22,34 +21,34 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Of a log of input.
+// Stands for an unknown log input.
 inline constexpr float unknown_input = std::numeric_limits<float>::quiet_NaN();
 [[nodiscard]] inline float log_input(double input) noexcept {
     return input > 0 && is_finite(input) ? static_cast<float>(std::log(input)) : unknown_input;
 }
 
-// An attempt that ended, as it is remembered.
+// An ended attempt, in compact form.
 struct timed_attempt {
     std::uint64_t task = no_task;
     double end = 0;
     std::uint32_t node = 0;
-    std::int32_t ticks = 0; // of its length
+    std::int32_t ticks = 0; // log of its length
     float input = unknown_input;
-    bool censored = false; // it would have taken longer
+    bool censored = false; // the full time would have been longer
     bool copy = false;
-    bool killed = false; // not because another attempt of its task was faster
+    bool killed = false; // for another reason than a faster attempt of its task
 };
 
-// A job, or what ended of it since its last stretch was closed.
+// A job, or its attempts since its last stretch was closed.
 struct live_job {
     static constexpr double never = -1e300;
     std::vector<timed_attempt> attempts;
-    double opened = 0;    // when its stretch began
-    double last_seen = 0; // an attempt of it ended, or ran
-    double longest = 0;   // attempt, ended or running
+    double opened = 0;    // start of the current stretch
+    double last_seen = 0; // last time an attempt of it ended or ran
+    double longest = 0;   // longest attempt, ended or running
     std::uint64_t kind = 0;
-    double weighed = never; // up to when it was a witness of what hangs
-    bool fresh = false;     // something ended since it was last looked at
+    double weighed = never; // up to when it was used to find hung nodes
+    bool fresh = false;     // an attempt ended since it was last examined
 };
 
 class job_memory {
@@ -65,7 +64,7 @@ class job_memory {
     [[nodiscard]] live_job& operator[](std::uint32_t job) { return jobs_[job]; }
     [[nodiscard]] live_job const& operator[](std::uint32_t job) const { return jobs_[job]; }
 
-    // The job, new if need be. Strong guarantee.
+    // The index of a job, created if needed. Strong guarantee.
     std::uint32_t insert(std::uint64_t key, double now) {
         std::size_t const before = keys_.size();
         idle_.make_room(before, [this](auto&& visit) {
@@ -94,7 +93,7 @@ class job_memory {
         jobs_[job].attempts.push_back(attempt);
         ++attempts_;
     }
-    // Forgets the attempts of a job, which goes on.
+    // Drops the attempts of a job that continues.
     void empty(std::uint32_t job, double now) noexcept {
         attempts_ -= jobs_[job].attempts.size();
         jobs_[job].attempts.clear();
@@ -106,7 +105,7 @@ class job_memory {
         jobs_[job].attempts.clear();
         keys_.erase(job);
     }
-    // The job of which nothing was seen for longest. @pre there is one
+    // The job not seen for longest. @pre there is one
     [[nodiscard]] std::uint32_t idlest() noexcept {
         return find(idle_.oldest([this](std::uint64_t of) -> double const* {
             std::uint32_t const j = find(of);

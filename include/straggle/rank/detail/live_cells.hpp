@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: what the jobs that go on say of nodes, one job after the
-/// other, and which of them would say something else now.
+/// Private part of `rank/slowdown_evidence.hpp`: the comparisons of unfinished jobs, one job after the other,
+/// and which of them beliefs have outdated.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -18,10 +18,10 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// By how much something else is believed of a node than when its jobs were looked at: squares of logarithms.
+// How far the beliefs about a node have moved since its jobs were examined: squares of logarithms.
 struct belief_change {
-    double slowdown = 0; // 0 where it is hardly known: that moves all the time, and means nothing
-    double plain = 0;    // of the slowdown that needs no other explanation
+    double slowdown = 0; // 0 if poorly known: such values fluctuate without meaning
+    double plain = 0;    // of the slowdown that needs no new explanation
 };
 
 class live_cells {
@@ -31,7 +31,7 @@ class live_cells {
         cells_.clear();
         scores_.clear();
     }
-    // Appends a job; what is returned are its scores.
+    // Appends a job; returns its scores.
     std::span<cell_score> add(effect_group const& group, std::span<effect_cell const> cells,
                               std::span<cell_score const> scores) {
         groups_.push_back(group);
@@ -39,8 +39,7 @@ class live_cells {
         scores_.insert(scores_.end(), scores.begin(), scores.end());
         return span_of(scores_).last(scores.size());
     }
-    // Writes what a job says now, whose cells begin at `first`, over what it said; what is returned are its
-    // scores.
+    // Replaces the result of a job, whose cells start at `first`; returns its scores.
     std::span<cell_score> replace(std::size_t at, std::size_t first, effect_group const& group,
                                   std::span<effect_cell const> cells, std::span<cell_score const> scores) {
         write_over(cells_, first, groups_[at].cells, cells);
@@ -50,14 +49,14 @@ class live_cells {
     }
     [[nodiscard]] std::span<effect_group const> groups() const noexcept { return span_of(groups_); }
     [[nodiscard]] std::span<effect_cell const> cells() const noexcept { return span_of(cells_); }
-    // Of each cell.
+    // One per cell.
     [[nodiscard]] std::span<cell_score const> scores() const noexcept { return span_of(scores_); }
 
-    // What of a job hangs on what is believed of its nodes.
+    // What part of a job's result the beliefs have outdated.
     enum class stale : unsigned char { nothing, scores, cells };
-    // The same of a job whose cells begin at `first`. Its own times tell where its tasks are to be found:
-    // what moves all of these, in the mean of squares, or what a score counts from, by less than a tenth of
-    // the deviation of one task, hardly tells.
+    // The same for a job whose cells start at `first`. Ignores changes below a tenth of the deviation of one
+    // task: a joint shift of all its times (in the mean square), or of the value that scores are measured
+    // from.
     [[nodiscard]] stale stale_of(effect_group const& group, std::size_t first,
                                  std::span<belief_change const> changes) const noexcept {
         double squares = 0, most = 0;
@@ -76,7 +75,7 @@ class live_cells {
     static void write_over(std::vector<Row>& rows, std::size_t first, std::size_t count,
                            std::span<Row const> by) {
         auto const at = rows.begin() + static_cast<std::ptrdiff_t>(first);
-        if (by.size() == count) // as nearly always
+        if (by.size() == count) // nearly always
             std::copy(by.begin(), by.end(), at);
         else
             rows.insert(rows.erase(at, at + static_cast<std::ptrdiff_t>(count)), by.begin(), by.end());

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/rank_nodes.hpp`: the nodes of several rankers brought together.
+/// Private part of `rank/rank_nodes.hpp`: combines the nodes of several rankers.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -17,7 +17,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// By node: what was added up of it, in the order in which nodes were first told.
+// Sums per node, in order of first appearance.
 template <class NodeId, class Scores>
 class merged_nodes {
   public:
@@ -25,7 +25,7 @@ class merged_nodes {
         ids_.clear();
         scores_.clear();
     }
-    // A ranker whose nodes are in slots below a number.
+    // Starts a ranker whose node slots are below a number.
     void begin_shard(std::size_t slots) { place_.assign(slots, job_effects::nowhere); }
     void add(std::size_t slot, typename interner<NodeId>::key_type id, Scores const& scores) {
         std::uint32_t const at = ids_.insert(id);
@@ -33,7 +33,7 @@ class merged_nodes {
         scores_[at].merge(scores);
         place_[slot] = at;
     }
-    // Of the slots of the last shard.
+    // For each slot of the last shard.
     [[nodiscard]] std::span<std::uint32_t const> places() const noexcept { return span_of(place_); }
 
     [[nodiscard]] std::size_t size() const noexcept { return scores_.size(); }

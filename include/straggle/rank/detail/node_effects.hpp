@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp` and `rank/rank_nodes.hpp`: what all jobs together say of all
-/// nodes.
+/// Private part of `rank/slowdown_evidence.hpp` and `rank/rank_nodes.hpp`: estimates the effects of all nodes
+/// from all jobs.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -39,23 +39,21 @@ namespace straggle::inline STRAGGLE_ABI::detail {
     return s;
 }
 
-// Two-way model: log time = group + node, least squares with each task counting as much as any other, by
+// Two-way model: log time = group + node, by least squares with equal weight for each task, solved by
 // conjugate gradients.
-//
 // The variance of an effect is clustered: what the tasks of one group on one node have in common counts once.
-// As many nodes have few groups, it is drawn towards the one that all have in common, as far as nodes agree
-// as far as one can see (an empirical Bayes moderation as in Smyth 2004, doi:10.2202/1544-6115.1027); a node
-// that differs from the others beyond chance, as one that has changed, is judged by its own.
-//
-// Between two solutions of everything what is final stays in sums by node (`effect_past`), with the shifts of
-// its groups as they were: only what is live is looked at. Everything is solved again before what is final
-// has grown, aged or moved by more than a little.
+// As many nodes have few groups, their variances are shrunk toward the common one, to the degree that nodes
+// agree (an empirical Bayes moderation as in Smyth 2004, doi:10.2202/1544-6115.1027); a node that differs
+// from the others by more than chance, such as one whose speed changed, keeps its own.
+// Between two full solutions, finished groups are kept as sums per node (`effect_past`) with their shifts
+// fixed: only unfinished groups are updated. A full solution follows before the finished groups have grown,
+// aged or moved by more than a little.
 class effect_solver {
   public:
     static constexpr std::uint64_t remembered_windows = 384;
 
-    // Solves for all nodes. `effects` takes the solution.
-    // @param final_groups how many of the groups are final; `forget` was called if any of these has changed
+    // Solves for all nodes. `effects` receives the solution.
+    // @param final_groups number of finished groups; `forget` must be called if any of these has changed
     void solve(std::span<effect_group> groups, std::size_t final_groups, std::span<effect_cell const> cells,
                std::uint64_t window, std::span<std::uint32_t const> slots,
                std::vector<node_effect>& effects) {
@@ -68,7 +66,7 @@ class effect_solver {
         auto const open_cells = cells.subspan(at);
         if (is_all) {
             past_.clear(effects.size());
-            // Not from where the last solution was: asked again, it says the same to the bit.
+            // Do not start from the last solution: the same input must give the same bits.
             std::fill(value_.begin(), value_.end(), 0.0);
             std::fill(apart_.begin(), apart_.end(), std::uint8_t{0});
             fit(groups, cells);
@@ -99,9 +97,9 @@ class effect_solver {
             if (effects[i].groups != 0) value_[i] = effects[i].whole;
         past_.sum_up(groups.first(final_groups), cells, window, span_of(value_), apart_);
     }
-    // What was final has changed.
+    // A finished group has changed.
     void forget() noexcept { past_.forget(); }
-    // Variance of a node's effect between groups, where it is known well enough to take evidence away.
+    // Variance of a node's effect between groups, if known well enough to discount evidence by.
     [[nodiscard]] double known_spread() const noexcept { return is_known_ ? between_ : 0.0; }
     void set_spread(double spread) noexcept {
         between_ = spread;
@@ -119,7 +117,8 @@ class effect_solver {
             c += g.cells;
         }
     }
-    // The normal equations of the effects, shifts eliminated: of the yardsticks, then of the other nodes.
+    // The normal equations of the effects with the shifts eliminated: first for the yardsticks, then for the
+    // other nodes.
     void fit(std::span<effect_group> groups, std::span<effect_cell const> cells) {
         std::size_t const nodes = value_.size();
         diagonal_.assign(nodes, 0);
@@ -132,7 +131,7 @@ class effect_solver {
                 diagonal_[c.node] += c.tasks * (1 - c.tasks / g.base);
             }
         });
-        // Alone in all its jobs: there is nothing to compare it with.
+        // A node alone in all its jobs has no comparison.
         for (double& d : diagonal_) d = d > 1e-9 ? 1 / d : 0.0;
         step_.assign(nodes, 0);
         image_.resize(nodes);
@@ -168,7 +167,7 @@ class effect_solver {
             }
         }
     }
-    // What is far from itself is no yardstick. False if that is none.
+    // Nodes that vary too much are no yardsticks. False if there are none.
     bool set_apart() {
         bool any = false;
         for (std::size_t i = 0; i < sums_.size(); ++i) {
@@ -181,7 +180,7 @@ class effect_solver {
         }
         return any;
     }
-    // Beside what is final.
+    // Iterates from the sums over finished groups.
     void improve(std::span<effect_group> groups, std::span<effect_cell const> cells) {
         std::size_t const nodes = value_.size();
         rest_.resize(nodes);
@@ -229,17 +228,17 @@ class effect_solver {
                 if (lately) recent_[c.node].add(g, c, share);
             }
         });
-        // What no yardstick is told by follows from those that are.
+        // Nodes set apart do not affect the others: their effects follow from the shifts.
         for (std::size_t i = 0; i < value_.size(); ++i)
             if (apart_[i] != 0 && sums_[i].tasks > 0) value_[i] = sums_[i].sum / sums_[i].tasks;
     }
 
-    // As many groups of equal weight say as much as those of a node.
+    // Effective degrees of freedom: those of groups of equal weight.
     [[nodiscard]] static double freedom_of(effect_sums const& s) noexcept {
         double const equal = s.squared_weight > 0 ? s.weight * s.weight / s.squared_weight : 0.0;
         return equal > 1.25 ? equal - 1 : 0.25;
     }
-    // What its squares come to, over what they should be were groups and tasks all there is.
+    // Its observed squares, corrected for the degrees of freedom.
     [[nodiscard]] double squares_of(effect_sums const& s, double value) const noexcept {
         double const free = freedom_of(s);
         return s.squares_at(value) * (free + 1) / free;
@@ -247,7 +246,8 @@ class effect_solver {
     [[nodiscard]] double expected_of(effect_sums const& s) const noexcept {
         return within_ * s.weight + between_ * s.squared_weight;
     }
-    // The variance of one task, that of a node's effect between groups, and how far nodes agree.
+    // Estimates the variance of one task, the variance of a node's effect between groups, and how far nodes
+    // agree.
     void settle(std::span<effect_sums const> sums) {
         within_ = freedom_ > 0 ? squares_ / freedom_ : 0.0;
         between_ = 0;
@@ -260,7 +260,7 @@ class effect_solver {
             ++known;
             double const own = freedom_of(s);
             free += own;
-            // The median of chi square over its mean.
+            // Ratio of the median of chi square to its mean.
             double const low = (std::max)(1 - 2 / (9 * (std::max)(own, 1.0)), 0.75);
             scratch_.push_back((squares_of(s, value_[i]) / (low * low * low) - within_ * s.weight) /
                                s.squared_weight);
@@ -293,7 +293,7 @@ class effect_solver {
         double const most = (std::max)(free, 4.0), excess = all > 0 ? seen / all : 0.0;
         strength_ = excess > 0 ? std::clamp(2 / excess, 4.0, most) : most;
     }
-    // From there on a node differs from the others beyond chance: by how much of the usual variance.
+    // Beyond this relative excess of variance a node differs from the others by more than chance.
     [[nodiscard]] static double limit_of(double freedom) noexcept {
         return 4 * std::sqrt(2 / freedom) + 4 / freedom;
     }
@@ -309,7 +309,7 @@ class effect_solver {
         }
         variance = squares / (s.weight * s.weight);
     }
-    // A node that has changed lately is judged by what is recent.
+    // Judges a node whose speed changed by its recent jobs.
     void adapt(std::vector<node_effect>& effects) {
         for (std::size_t i = 0; i < effects.size(); ++i) {
             node_effect& e = effects[i];
@@ -331,9 +331,9 @@ class effect_solver {
             e.is_changed = true;
         }
     }
-    // The reference: the node up to which half of the slots of a component are on nodes that are at most so
-    // slow, or rather the mean of all that are no further from it than by chance. It alone would be off by
-    // what chance does, as where many nodes are slow it is not the middle of those that are not.
+    // The reference: the slot-weighted median node of a component, refined to the mean of all nodes within
+    // chance of it. The median alone would carry its sampling error, and if many nodes are slow it is not the
+    // middle of the healthy ones.
     void center(std::span<std::uint32_t const> slots, std::vector<node_effect>& effects) {
         for_each_component(effects, [&](std::size_t first, std::size_t last) {
             refer(first, last, slots, effects, &node_effect::log_slowdown, &node_effect::variance);
@@ -362,19 +362,19 @@ class effect_solver {
         for (std::size_t k = first; k < last; ++k) {
             node_effect& e = effects[order_[k]];
             double const own = e.*variance;
-            double of_both = own; // the reference has an error of its own, which is in part that of the node
+            double of_both = own; // the reference has its own error, partly shared with the node
             if (all > 0)
                 of_both = is_near(e) ? (std::max)(own - 1 / all, own / n) : own + 1 / all;
             else if (n > 1)
                 of_both *= 1 - 2 / n + 1.5707963 / (n + 0.5708); // of a median
-            // Of two or three, the effects themselves take much of the freedom, and where one is far off the
-            // reference is not the middle of many.
+            // With two or three nodes, the effects themselves use up much of the freedom, and if one is far
+            // off, the reference is not representative.
             double const few = n <= 2 ? 0.95 : n <= 3 ? 1.75 : 1 + 0.6 / n;
             e.*variance = few * (1 - 1 / n) * of_both;
         }
         for (std::size_t k = first; k < last; ++k) effects[order_[k]].*value -= reference;
     }
-    // Calls visit(first, last) for the places of each component in `order_`.
+    // Calls visit(first, last) with the range of each component in `order_`.
     template <class Visit>
     void for_each_component(std::vector<node_effect> const& effects, Visit&& visit) {
         order_.clear();
@@ -397,7 +397,7 @@ class effect_solver {
             first = last;
         }
     }
-    // The value up to which half of the slots of some nodes of the order are; between two, their mean.
+    // The slot-weighted median of some nodes of the order; between two, their mean.
     double middle(std::size_t first, std::size_t last, std::span<std::uint32_t const> slots,
                   std::vector<node_effect> const& effects, double node_effect::* of) {
         auto const is_before = [&](std::uint32_t a, std::uint32_t b) {
@@ -408,7 +408,7 @@ class effect_solver {
         std::uint64_t all = 0, below = 0;
         for (std::size_t k = first; k < last; ++k) all += slots_of(order_[k], slots);
         std::size_t const end = last;
-        while (last - first > 1) { // the node is one of those from first on
+        while (last - first > 1) { // the median is at or after first
             std::size_t const half = first + (last - first) / 2;
             std::nth_element(place(first), place(half), place(last), is_before);
             std::uint64_t here = 0;
@@ -430,7 +430,7 @@ class effect_solver {
     }
     double within_ = 0, between_ = 0, strength_ = 1;
     bool is_known_ = false;
-    static constexpr std::size_t cheap = 1024; // cells: everything is solved each time
+    static constexpr std::size_t cheap = 1024; // up to this many cells, solve everything each time
     effect_past past_;
     node_links links_;
     double squares_ = 0, freedom_ = 0; // within nodes

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: how likely is a node to be slow just now?
+/// Private part of `rank/slowdown_evidence.hpp`: estimates how likely a node is slow right now.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -14,10 +14,10 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// How often a node becomes slow, as learned: once in so many of its windows.
+// The learned rate at which nodes become slow, per node and window.
 class onset_rate {
   public:
-    // A window has passed for all nodes, in which some became slow.
+    // A window has passed for all nodes, and `onsets` of them became slow.
     void next_window(double nodes, double onsets) noexcept {
         constexpr double keep = 1 - 1.0 / 256;
         windows_ = keep * windows_ + nodes;
@@ -29,7 +29,7 @@ class onset_rate {
         onsets_ += other.onsets_;
         settle();
     }
-    // Its logarithm.
+    // The log rate.
     [[nodiscard]] double log() const noexcept { return log_; }
 
     template <class Writer>
@@ -45,19 +45,19 @@ class onset_rate {
     }
 
   private:
-    static constexpr double first_windows = 200; // in which one node became slow, until more is known
+    static constexpr double first_windows = 200; // windows per onset, until more is known
     void settle() noexcept { log_ = std::log((1 + onsets_) / (first_windows + windows_)); }
 
     double windows_ = 0, onsets_ = 0;
     double log_ = -5.298317366548036; // ln(1 / 200)
 };
 
-// How slow nodes are while they are slow, as learned from the tasks that ended there: a mean of logarithms.
-// Copies end the longest ones, so it is rather too small than too large.
+// The learned slowdown of nodes while they are slow, from tasks that ended there: a mean of logarithms.
+// Copies cut the longest tasks short, so it is rather too small than too large.
 class onset_extent {
   public:
     void learn(double log_ratio) noexcept {
-        constexpr double most = 256; // tasks, then older ones fade
+        constexpr double most = 256; // beyond this, older tasks fade
         tasks_ = (std::min)(tasks_ + 1, most);
         mean_ += (log_ratio - mean_) / tasks_;
     }
@@ -80,43 +80,42 @@ class onset_extent {
     }
 
   private:
-    static constexpr double first_tasks = 8; // that took
-    double mean_ = 1.0397207708399179;       // 2.8 times as long, the mean of twice and four times
+    static constexpr double first_tasks = 8; // weight of the prior in tasks
+    double mean_ = 1.0397207708399179;       // ln 2.8, the mean of ln 2 and ln 4
     double tasks_ = first_tasks;
 };
 
-// The probability that a node is slow just now: it became so in one of the windows, at the rate at which
-// nodes do, and has stayed so.
-//
-// Source: Shiryaev, "On optimum methods in quickest detection problems" (1963): with a small rate the odds
-// are the rate times the statistic of Shiryaev and Roberts, as in `slow_detector`. Ours: scores at their
-// learned prices, at the steepest rate alone, so that a few tasks tell that a node is slow, and as few that
-// it has recovered; and as slow nodes do recover, what was known before a window counts at most four to one.
+// The probability that a node is slow right now: it became slow in one of the windows, at the learned rate,
+// and has stayed slow.
+// Source: Shiryaev, "On optimum methods in quickest detection problems" (1963): for a small rate, the odds
+// are the rate times the Shiryaev-Roberts statistic, as in `slow_detector`. Ours: scores at their learned
+// prices, at the steepest rate only, so that a few tasks reveal that a node is slow and a few that it has
+// recovered; and since slow nodes do recover, earlier knowledge counts at most four to one in each window.
 class onset_filter {
   public:
     void reset() noexcept { log_sum_ = tasks_ = 0; }
-    // Scores of some tasks, and how many tasks they are worth.
+    // Adds the scores of some tasks, and their weight in tasks.
     void add(double score, double tasks, score_rates const& prices) noexcept {
         log_sum_ = (std::max)(with(score, tasks, prices), lowest);
         tasks_ = log_sum_ > 0 ? tasks_ + tasks : 0;
     }
-    // The log of the slowdown beyond which scores count from now on. That it is more than was thought
-    // explains a part of the scores before.
+    // Sets the log slowdown beyond which scores count from now on. An increase explains part of the earlier
+    // scores.
     void count_beyond(double plain, double deviation) noexcept {
         double const more = (plain - plain_) / deviation;
         plain_ = plain;
         log_sum_ = (std::max)(log_sum_ - rates_of_scores[steepest] * tasks_ * more, lowest);
     }
-    // Another window in which a node may become slow.
+    // Starts another window, in which a node may become slow.
     void begin_window(onset_rate const& rate) noexcept {
         constexpr double log_of_four = 1.3862943611198906;
         log_sum_ = (std::min)(log_sum(log_sum_, 0.0), log_of_four - rate.log());
     }
-    // The stronger of two.
+    // Keeps the stronger of two.
     void merge(onset_filter const& other) noexcept {
         if (other.log_sum_ > log_sum_) *this = other;
     }
-    // With scores that are not final yet. Less than 1/64, which changes nothing, is 0.
+    // Includes scores that are not final yet. A probability below 1/64 has no effect and is returned as 0.
     [[nodiscard]] double chance(double score, double tasks, score_rates const& prices,
                                 onset_rate const& rate) const noexcept {
         constexpr double log_of_least = -4.143134726391533; // ln(1 / 63)
@@ -142,8 +141,8 @@ class onset_filter {
         return log_sum_ + rates_of_scores[steepest] * score - prices[steepest] * tasks;
     }
 
-    double log_sum_ = 0; // of the likelihood ratios of all windows in which it may have begun
-    double tasks_ = 0;   // behind it
+    double log_sum_ = 0; // of the likelihood ratios over all windows in which it may have begun
+    double tasks_ = 0;   // weight of the tasks in it
     double plain_ = 0;
 };
 

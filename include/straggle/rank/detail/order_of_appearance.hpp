@@ -3,7 +3,7 @@
 
 /// @file
 /// Private part of `rank/detail/dense_attempts.hpp` and `rank/detail/hashed_attempts.hpp`: which jobs and
-/// nodes there are, in the order in which they came.
+/// nodes occur, in order of first appearance.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -17,7 +17,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // The slots in use, in the order in which they first appeared.
 class order_of_appearance {
   public:
-    // Apart, so that a loop in which it is rare keeps its registers.
+    // Never inlined, so that loops in which it is rare keep their registers.
     STRAGGLE_NEVER_INLINE void append(std::size_t slot) {
         slots_.push_back(static_cast<std::uint32_t>(slot));
     }

@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of P-Cores: what to do when there are many levels. A node matters for the bounds only if no
-/// other lies inside it. A small table of a sample finds most that do not matter; if few are left they alone
-/// are sorted, otherwise all are.
+/// Private part of P-Cores: the path for many levels. A node can affect the bounds only if no other interval
+/// lies inside its own. A small table built from a sample filters out most of the others; if few nodes are
+/// left, only they are sorted, otherwise all are.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -15,8 +15,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail::levels {
 
-// A table of the largest Low by bucket of High: a node that is no better than one in an earlier bucket
-// contains that one.
+// The largest Low by bucket of High: a node whose Low is no larger than one in an earlier bucket contains
+// that node.
 class low_table {
   public:
     static constexpr int max_log2 = 12;
@@ -38,7 +38,8 @@ class low_table {
             best = here > best ? here : best;
         }
     }
-    // A single point at the Low of an interval that contains it bounds less than that interval: keep both.
+    // A single point at the Low of an interval that contains it is a weaker bound than the interval: keep
+    // both.
     template <relation R>
     STRAGGLE_ALWAYS_INLINE bool matters(double low, double high) const noexcept {
         double const best = table_[bucket_(high)];
@@ -51,7 +52,7 @@ class low_table {
     bucket_map bucket_;
 };
 
-// Memory for n nodes, most of which is never touched unless there are many levels.
+// Memory for n nodes, most of it untouched unless there are many levels.
 struct frontier_scratch {
     entry* first;         // n
     entry* second;        // n
@@ -67,14 +68,14 @@ struct node_range {
     double first_high; // the smallest
 };
 
-// Bounds found by going over all nodes for each; more of them are better found by sorting.
+// Up to this many bounds are found by one pass per bound; more are found faster by sorting.
 inline constexpr std::size_t max_passes = 16;
 
-// Bounds are searched for the level of each node up to this number, otherwise all nodes are sorted.
+// Up to this many bounds are searched for each node's level; beyond, all nodes are sorted.
 inline constexpr std::size_t most_searched = 4096;
 
-// Copies the nodes below `b` that may matter for the bounds to `scratch.first` and returns their number; more
-// than a quarter of all means that there are too many and the copy may be incomplete.
+// Copies the nodes below `b` that may affect the bounds to `scratch.first` and returns their number; a result
+// above a quarter of all means that there are too many and the copy may be incomplete.
 template <relation R>
 std::size_t gather(node_range const& nodes, bound const& b, frontier_scratch const& scratch) noexcept {
     constexpr std::size_t sample = 16384;
@@ -92,8 +93,7 @@ std::size_t gather(node_range const& nodes, bound const& b, frontier_scratch con
     auto const matters = [&](std::size_t i) {
         return one_if(is_below<R>(low[i], high[i], b)) & one_if(table.matters<R>(low[i], high[i]));
     };
-    // A look at some nodes tells whether it is worth to look at all. An odd step does not fall in with
-    // regular data.
+    // A sample shows whether filtering pays. An odd step does not resonate with regular data.
     std::size_t const step = (n / trial) | 1;
     std::size_t tried = 0;
     std::size_t mattering = 0;
@@ -109,7 +109,7 @@ std::size_t gather(node_range const& nodes, bound const& b, frontier_scratch con
         kept += matters(i);
     }
     if (stride == 1 || kept < sample / 4) return kept;
-    // The table of a sample misses some; one of all that are left does not.
+    // The sample's table misses some; a table of all remaining nodes does not.
     low_table full(scratch.table, log2_buckets, bucket_map(nodes.first_high, b.low, log2_buckets));
     for (std::size_t i = 0; i < kept; ++i) full.add(out[i].low, out[i].high);
     full.finish();
@@ -123,7 +123,7 @@ std::size_t gather(node_range const& nodes, bound const& b, frontier_scratch con
 }
 
 // Sorts the first m entries and walks them down from bound `b`. Calls `next(bound)` for each new bound and
-// `at(node)` for each entry, both in falling order.
+// `at(node)` for each entry, both in descending order.
 template <relation R, class Next, class At>
 STRAGGLE_ALWAYS_INLINE void sweep(frontier_scratch const& scratch, std::size_t m, double first_high, bound b,
                                   Next&& next, At&& at) noexcept {
@@ -138,7 +138,7 @@ STRAGGLE_ALWAYS_INLINE void sweep(frontier_scratch const& scratch, std::size_t m
         s[i].best_proper = best_proper;
     }
     for (std::size_t i = m; i-- > 0;) {
-        // The Low of a node at the bound only tells whether it is a point, and was overwritten.
+        // At the bound, only whether the node is a point matters, and its Low was overwritten.
         double const own_low = R == relation::touching_points && s[i].proper ? -no_cap : s[i].high;
         if (is_below<R>(own_low, s[i].high, b)) {
             b = {s[i].low, R == relation::touching_points && !s[i].best_proper ? s[i].low : no_cap};
@@ -154,12 +154,12 @@ void search_bounds(node_range const& nodes, bound const* bounds, std::size_t cou
                    std::uint32_t* level) noexcept {
     double const highest = bounds[0].low;
     double const lowest = bounds[count - 1].low;
-    int const wanted = floor_log2(count) + 4; // mostly one bound in a bucket or none
+    int const wanted = floor_log2(count) + 4; // mostly at most one bound per bucket
     int const possible = floor_log2(nodes.size);
     int const log2_buckets = wanted < possible ? wanted : possible;
     std::size_t const buckets = std::size_t{1} << log2_buckets;
     bucket_map const bucket(lowest, highest, log2_buckets);
-    // start[b + 1]: bounds in buckets after b, which end where those of bucket b begin.
+    // start[b + 1]: number of bounds in buckets after b, which is where those of bucket b begin.
     std::size_t k = 0;
     for (std::size_t b = buckets; b-- > 0;) {
         start[b + 1] = static_cast<std::uint32_t>(k);
@@ -175,12 +175,12 @@ void search_bounds(node_range const& nodes, bound const* bounds, std::size_t cou
         std::size_t size = start[b] - begin;
         for (; size > 1; size -= size / 2)
             begin += is_below<R>(l, h, bounds[begin + size / 2 - 1]) ? size / 2 : 0;
-        // No node of this bucket is below the bounds of earlier ones, and none at all below the last.
+        // Nodes of this bucket are not below bounds of earlier buckets, and no node is below the last bound.
         level[i] = static_cast<std::uint32_t>(begin + one_if(is_below<R>(l, h, bounds[begin])));
     }
 }
 
-// Levels of all nodes, of whose bounds `count` are known in `scratch.bounds`. Returns the number of levels.
+// Levels of all nodes, with the first `count` bounds in `scratch.bounds`. Returns the number of levels.
 // @pre some node is below the last known bound
 template <relation R>
 std::size_t rank_by_sorting(node_range const& nodes, std::size_t count, frontier_scratch const& scratch,
@@ -212,7 +212,7 @@ std::size_t rank_by_sorting(node_range const& nodes, std::size_t count, frontier
         scratch.first[m] = {h, l, static_cast<std::uint32_t>(i), l < h, false};
         m += one_if(is_below<R>(l, h, b));
     }
-    // The level of those below the last known bound alone is one less than the number of bounds so far.
+    // Counting only nodes below the last known bound gives one level fewer than there are bounds.
     std::uint32_t total = static_cast<std::uint32_t>(count);
     sweep<R>(
         scratch, m, nodes.first_high, b, [&](bound const&) { ++total; },

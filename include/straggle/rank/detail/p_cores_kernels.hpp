@@ -2,11 +2,11 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of P-Cores: the loops that go once over all nodes in explicit lanes.
+/// Private part of P-Cores: the single-pass loops over all nodes, in explicit lanes.
 ///
-/// Let M(0) be the largest Low, and M(k+1) the largest Low among the nodes below M(k), that is with an edge
-/// to its owner. Then the level of a node is the number of M(k) it is below: these bounds are all there is to
-/// find.
+/// Let M(0) be the largest Low, and M(k+1) the largest Low among the nodes below M(k), that is, with an edge
+/// to its owner. The level of a node is the number of bounds M(k) it is below, so finding these bounds is
+/// sufficient.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -21,15 +21,15 @@ namespace straggle::inline STRAGGLE_ABI::detail::levels {
 
 using namespace simd;
 
-// The largest Low among some nodes, and all one needs to know of its owner.
+// The largest Low among some nodes, with the properties of its owner that matter.
 struct bound {
     double low;
-    // What the Low of a node whose High equals `low` must stay under: `low` itself if the owners are single
-    // points (equal points do not point at each other), else no limit.
+    // Limit on the Low of a node whose High equals `low`: `low` itself if the owners are single points (equal
+    // points have no edge), else none.
     double cap;
 };
 
-// Larger than any Low of a node that ends at or before another.
+// Larger than the Low of any node that ends at or before another.
 inline constexpr double no_cap = (std::numeric_limits<double>::max)();
 
 // Which nodes are below a bound. `touching_points` is `touching` for data that has single points.
@@ -42,7 +42,7 @@ constexpr bool is_below(double low, double high, bound const& b) noexcept {
     return high <= b.low && low < b.cap;
 }
 
-// Lanes set for nodes not below a bound.
+// Lanes of nodes that are not below a bound.
 template <relation R>
 STRAGGLE_ALWAYS_INLINE lane_mask not_below(lanes low, lanes high, lanes bound_low, lanes bound_cap) noexcept {
     if constexpr (R == relation::apart) return less_equal(bound_low, high);
@@ -57,7 +57,7 @@ struct summary {
     double min_high;
 };
 
-// One look at everything.
+// One pass over everything.
 // @pre n > 0
 inline summary summarise(double const* low, double const* high, std::size_t n) noexcept {
     constexpr std::uint64_t exponent = 0x7ff0000000000000u;
@@ -74,8 +74,8 @@ inline summary summarise(double const* low, double const* high, std::size_t n) n
         }
         return s;
     }
-    // Adding one to an exponent of all ones (NaN, infinity) carries into the sign. Bits, since -ffast-math
-    // lets the compiler assume that there is nothing to find.
+    // Adding one to an all-ones exponent (NaN, infinity) carries into the sign. Uses bits, because
+    // -ffast-math lets the compiler assume that such values do not occur.
     lane_mask const all_ones = splat_bits(exponent);
     lane_mask const one = splat_bits(lowest_exponent_bit);
     lane_mask carried[2] = {splat_bits(0), splat_bits(0)};
@@ -104,7 +104,7 @@ inline summary summarise(double const* low, double const* high, std::size_t n) n
 template <relation R>
 bound next_bound(double const* low, double const* high, std::size_t n, bound const& b) noexcept {
     double best = minus_infinity;
-    double best_proper = minus_infinity; // among nodes that are not single points
+    double best_proper = minus_infinity; // among nodes with Low < High
     if (n < 4 * lane_count) {
         for (std::size_t i = 0; i < n; ++i) {
             if (!is_below<R>(low[i], high[i], b)) continue;
@@ -134,7 +134,7 @@ bound next_bound(double const* low, double const* high, std::size_t n, bound con
     return {best, R == relation::touching_points && best_proper < best ? best : no_cap};
 }
 
-// The bound above all nodes, and the node that is below most bounds.
+// The largest Low (the first bound), and the smallest High.
 struct extremes {
     bound top;
     double first_low;
@@ -158,7 +158,7 @@ extremes find_extremes(double const* low, double const* high, std::size_t n, sum
     return e;
 }
 
-// level = number of bounds a node is below, for few bounds.
+// level = number of bounds a node is below; for few bounds.
 template <relation R>
 void count_bounds(double const* low, double const* high, std::size_t n, bound const* bounds,
                   std::size_t count, std::uint32_t* level) noexcept {

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of P-Cores: sorts nodes by High. Nodes are dealt into about as many buckets as there are
-/// nodes and crowded buckets are dealt again, so that common data takes linear time; a merge sort behind it
+/// Private part of P-Cores: sorts nodes by High. Distributes nodes into about as many buckets as there are
+/// nodes and distributes crowded buckets again, so that common data takes linear time; a final merge sort
 /// bounds the worst case to O(n log n).
 #pragma once
 
@@ -18,12 +18,12 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail::levels {
 
-// Arithmetic in place of branches that nobody could predict.
+// Arithmetic instead of an unpredictable branch.
 STRAGGLE_ALWAYS_INLINE std::size_t one_if(bool b) noexcept {
     return static_cast<std::size_t>(b);
 }
 
-// -1 for 0.
+// Returns -1 for 0.
 inline int floor_log2(std::uint64_t x) noexcept {
     return static_cast<int>(std::bit_width(x)) - 1;
 }
@@ -31,13 +31,13 @@ inline int floor_log2(std::uint64_t x) noexcept {
 // A node on its way through the sort.
 struct entry {
     double high;
-    double low; // after the sort: the largest Low up to here
+    double low; // after the sort: largest Low up to here
     std::uint32_t node;
-    bool proper;      // not a single point
-    bool best_proper; // after the sort: a node up to here with the largest Low is not a single point
+    bool proper;      // Low < High
+    bool best_proper; // after the sort: the largest Low up to here belongs to a proper interval
 };
 
-// An array that is never filled with zeros: memory nobody touches costs nothing.
+// An array without zero-initialization: untouched memory costs nothing.
 template <class T>
 class scratch_array {
   public:
@@ -66,9 +66,9 @@ class scratch_array {
     std::size_t size_ = 0;
 };
 
-// Numbers to buckets, in order. One addition moves all numbers into one binade, where the bits of a double
-// count evenly. Whatever rounding does, the order is kept and the index stays within the table: a poor spread
-// costs time only.
+// Maps numbers to buckets, preserving order. One addition moves all numbers into one binade, where bits are
+// evenly spaced. With any rounding, the order is preserved and the index stays within the table: a poor
+// spread costs only time.
 class bucket_map {
   public:
     // For numbers in [first, last]; `1 << log2_buckets` buckets.
@@ -78,7 +78,8 @@ class bucket_map {
         constexpr std::uint64_t exponent = 0x7ff0000000000000u;
         double const power =
             std::bit_cast<double>((std::bit_cast<std::uint64_t>(range) & exponent) + 0x0010000000000000u);
-        // Nothing may be reassociated with the offset: all uses must round alike, even under -ffast-math.
+        // Do not let anything be reassociated with the offset: all uses must round alike, even under
+        // -ffast-math.
         double const volatile offset = power - first;
         offset_ = offset;
         double const lowest = first + offset_;
@@ -101,7 +102,7 @@ class bucket_map {
     int drop_ = 0;
 };
 
-// Numbers to buckets of equal ratio, for magnitudes of all kinds.
+// Maps numbers to buckets of equal ratio, for widely varying magnitudes.
 class magnitude_map {
   public:
     magnitude_map(double first, double last, int log2_buckets) noexcept : base_(place(first)) {
@@ -115,8 +116,8 @@ class magnitude_map {
     }
 
   private:
-    // The bits of a double, in the order of the numbers. What compares equal gets one place: both zeros and,
-    // where denormals are flushed, these.
+    // The bits of a double, ordered like the numbers. Values that compare equal share one place: both zeros
+    // and, where denormals are flushed, denormals.
     static std::uint64_t place(double x) noexcept {
         constexpr std::uint64_t sign = 0x8000000000000000u;
         std::uint64_t const u = std::bit_cast<std::uint64_t>(x);
@@ -129,7 +130,7 @@ class magnitude_map {
     int drop_;
 };
 
-// Order of High; of equal ones a proper interval first, since a single point there is above more bounds.
+// Orders by High; among equal ones, proper intervals first, since a single point there is above more bounds.
 template <relation R>
 STRAGGLE_ALWAYS_INLINE bool high_before(entry const& a, entry const& b) noexcept {
     if constexpr (R == relation::touching_points)
@@ -148,7 +149,7 @@ void insertion_sort(entry* a, std::size_t n) noexcept {
     }
 }
 
-// O(n log n) whatever the data; `other` has room for n.
+// O(n log n) for any data; `other` has room for n.
 template <relation R>
 void merge_sort(entry* a, entry* other, std::size_t n) noexcept {
     constexpr std::size_t run = 12;
@@ -179,7 +180,7 @@ void merge_sort(entry* a, entry* other, std::size_t n) noexcept {
         for (std::size_t i = 0; i < n; ++i) a[i] = from[i];
 }
 
-// Deals `a` into the buckets of `other`; afterwards start[b] is where bucket b ends.
+// Distributes `a` into the buckets of `other`; afterwards start[b] is the end of bucket b.
 template <class Map>
 void deal(entry const* a, entry* other, std::uint32_t* start, std::size_t n, std::size_t buckets,
           Map const& bucket) noexcept {
@@ -195,15 +196,15 @@ void deal(entry const* a, entry* other, std::uint32_t* start, std::size_t n, std
 }
 
 inline constexpr std::size_t small_bucket = 24;
-// Buckets in which crowded ones are dealt again, and how often.
+// Buckets for redistributing a crowded bucket, and how often to do so.
 inline constexpr int log2_crowded = 10;
 inline constexpr int crowded_deals = 2;
 constexpr std::size_t start_size(std::size_t n) noexcept {
     return n + 1 + (std::size_t{crowded_deals} << log2_crowded);
 }
 
-// Sorts a crowded bucket in place: dealt by magnitude, what is still crowded by value, what is still crowded
-// merged.
+// Sorts a crowded bucket in place: redistributed by magnitude, then by value if still crowded, then
+// merge-sorted.
 template <relation R>
 void sort_crowded(entry* a, entry* other, std::uint32_t* start, std::size_t n, int times) noexcept {
     if (times == 0 || n < 3 * small_bucket) return merge_sort<R>(a, other, n);
@@ -230,7 +231,7 @@ void sort_crowded(entry* a, entry* other, std::uint32_t* start, std::size_t n, i
     for (std::size_t i = 0; i < n; ++i) a[i] = other[i];
 }
 
-// Sorts by High, all of them in [first, last]. `other` has room for n, `start` for `start_size(n)`.
+// Sorts by High, all values in [first, last]. `other` has room for n, `start` for `start_size(n)`.
 // @return where the result is: in `a` or in `other`
 template <relation R>
 entry* sort_by_high(entry* a, entry* other, std::uint32_t* start, std::size_t n, double first,

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: how far attempts are behind the median of their job, as all
-/// jobs that are over tell.
+/// Private part of `rank/slowdown_evidence.hpp`: how far attempts lag behind the median of their job, pooled
+/// over finished jobs.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -16,12 +16,12 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The survival function of the upper half of the times, in logarithms over the median of the job, and how
-// many attempts of a job it is worth: jobs that differ in their spread make it worth little. The job's own
-// siblings are few, and its longest attempts are what is doubtful; those of all jobs are many.
+// The survival function of the upper half of the times, in logarithms relative to the job's median, and its
+// weight in attempts: the more jobs differ in their spread, the smaller the weight. A job has few siblings,
+// and its longest attempts are the doubtful ones; the pool has many.
 class pooled_times {
   public:
-    // A job that is over: logarithms of its times over their median; in any order.
+    // Adds a finished job: logarithms of its times relative to their median, in any order.
     void learn(std::span<double const> times) noexcept {
         constexpr double jobs = 0.98, attempts = 4096;
         auto const n = static_cast<double>(times.size());
@@ -45,8 +45,8 @@ class pooled_times {
         }
     }
 
-    // The share of attempts that take longer; 1 up to the median, and soon behind it what it is. Rather too
-    // much: as if one more had.
+    // The share of attempts that take longer; 1 up to the median, and soon after it the true share. Errs on
+    // the high side, as if one more had taken longer.
     [[nodiscard]] double survival(double log_time) const noexcept {
         if (!(log_time > 0)) return 1;
         double const place = log_time / step;
@@ -55,16 +55,16 @@ class pooled_times {
         double const by = place - static_cast<double>(k), low = k == 0 ? 1.0 : share(k);
         return low + by * (share(k + 1) - low);
     }
-    // How many attempts of a job it is worth: the beta-binomial spread of the shares that take long.
+    // Its weight in attempts of a job: from the beta-binomial spread of the shares of long attempts.
     [[nodiscard]] double weight() const noexcept {
         if (!(total_ >= 8 * least)) return 0;
-        constexpr double assumed = 0.05, as_much = 200; // until jobs have told
+        constexpr double assumed = 0.05, as_much = 200; // prior, until jobs have ended
         double most = 0.005;
         for (std::size_t l = 0; l < levels.size(); ++l)
             most = (std::max)(most, (between_[l] + assumed * as_much) / (scale_[l] + as_much));
         return most < 1 ? 1 / most - 1 : 0.0;
     }
-    // Whether a job has no more long times than that explains: `longer(x)` of its `all` attempts.
+    // Whether the pool explains a job's number of long times: `longer(x)` of its `all` attempts.
     template <class Longer>
     [[nodiscard]] bool explains(double all, Longer&& longer) const {
         std::size_t const at = edge_of(levels[0]);
@@ -110,7 +110,7 @@ class pooled_times {
         return at;
     }
 
-    std::array<double, edges> above_{}; // attempts that took longer than each edge
+    std::array<double, edges> above_{}; // attempts longer than each edge
     double total_ = 0;
     std::array<double, levels.size()> between_{}, scale_{};
 };

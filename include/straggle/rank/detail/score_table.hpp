@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/rank_nodes.hpp`: the scores of all nodes, summed.
+/// Private part of `rank/rank_nodes.hpp`: sums the scores of each node.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -18,7 +18,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// By the number of the node.
+// Indexed by node number.
 template <class Scores>
 class score_table {
   public:
@@ -34,8 +34,8 @@ class score_table {
     std::vector<Scores> rows_;
 };
 
-// What a score changes is 32 bytes of its node, two to a line of the cache, and a thousand nodes in the
-// nearest: the rest is apart.
+// A score changes 32 bytes of its node, so two nodes share a cache line and a thousand fit the nearest cache:
+// other data is stored apart.
 template <std::same_as<rounded_score_moments> Scores>
 class score_table<Scores> {
   public:

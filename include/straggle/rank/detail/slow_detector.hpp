@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: evidence that adds up over windows.
+/// Private part of `rank/slowdown_evidence.hpp`: evidence that accumulates over windows.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,18 +19,18 @@ inline double log_sum(double a, double b) noexcept {
     return a > b ? a + std::log1p(std::exp(b - a)) : b + std::log1p(std::exp(a - b));
 }
 
-// How steeply evidence is charged, one for each rate at which scores are counted.
+// One factor for each steepness at which scores are counted.
 using score_rates = std::array<double, 6>;
 inline constexpr score_rates rates_of_scores{0.1, 0.2, 0.3, 0.5, 0.8, 1.2};
-// The largest score of a task that counts, in standard deviations.
+// Scores of a task are clipped here, in standard deviations.
 inline constexpr double widest_score = 3.5;
 
-// What a score costs: the logarithm of its moment generating function where nothing is wrong, learned from
-// tasks of jobs that are over. It begins with that of a clipped exponential variable (logarithms of Pareto
-// times are exponential) and never falls below that of a normal one.
+// The price of a score: the log moment generating function under the null hypothesis, learned from tasks of
+// finished jobs. Starts as that of a clipped exponential variable (logarithms of Pareto times are
+// exponential) and never falls below that of a normal one.
 class score_prices {
   public:
-    // A score of a task against its siblings.
+    // Learns the score of a task against its siblings.
     void learn(double score) noexcept {
         double const x = score < -widest_score ? -widest_score : score > widest_score ? widest_score : score;
         if (weight_ < most) weight_ += 1;
@@ -41,7 +41,7 @@ class score_prices {
             low_[k] += by * (1 / e - low_[k]);
         }
     }
-    // For scores as they are, and for scores the other way round.
+    // For scores, and for scores with the sign reversed.
     [[nodiscard]] score_rates upward() const noexcept { return prices(high_); }
     [[nodiscard]] score_rates downward() const noexcept { return prices(low_); }
 
@@ -81,16 +81,16 @@ class score_prices {
     score_rates high_ = first, low_ = first;
 };
 
-// The logarithms of the evidence, one for each alternative; what falls below `Lowest` is forgotten.
+// Log evidence for each alternative; values below `Lowest` are dropped.
 template <std::size_t N, int Lowest>
 class log_evidences {
   public:
     void reset() noexcept { log_sum_ = {}; }
-    // Another window in which a change may begin.
+    // Starts another window, in which a change may begin.
     void next_window() noexcept {
         for (double& l : log_sum_) l = log_sum(l, 0.0);
     }
-    // The stronger of two: the evidence of either alone is not too much.
+    // Keeps the stronger of two: either alone is a valid e-value.
     void merge(log_evidences const& other) noexcept {
         for (std::size_t k = 0; k < N; ++k)
             if (other.log_sum_[k] > log_sum_[k]) log_sum_[k] = other.log_sum_[k];
@@ -119,26 +119,25 @@ class log_evidences {
     std::array<double, N> log_sum_{};
 };
 
-// An e-detector of the Shiryaev-Roberts kind for a shift of scores that are at most 0 on average where
-// nothing is wrong.
-//
-// Source: Shin, Ramdas, Rinaldo, "E-detectors" (2022). Where nothing is wrong the sum over all windows in
-// which a change may have begun has mean (number of windows), so a threshold of m is passed once in m windows
-// or less often. Ours: scores come clipped, and prices are learned.
+// An e-detector of the Shiryaev-Roberts kind for a shift of scores whose mean is at most 0 under the null
+// hypothesis.
+// Source: Shin, Ramdas, Rinaldo, "E-detectors" (2022). Under the null hypothesis, the sum over all windows in
+// which a change may have begun has the number of windows as its mean, so a threshold of m is passed at most
+// once in m windows. Ours: scores are clipped, and prices are learned.
 class slow_detector : public log_evidences<6, -50> {
   public:
-    // Scores of some tasks, and how many tasks they are worth.
+    // Adds the scores of some tasks, and their weight in tasks.
     void add(double score, double tasks, score_rates const& prices) noexcept {
         for (std::size_t k = 0; k < prices.size(); ++k)
             add_to(k, rates_of_scores[k] * score - prices[k] * tasks);
     }
-    // The logarithm of the evidence, with scores that are not final yet.
+    // Log evidence, including scores that are not final yet.
     [[nodiscard]] double log_evidence(double score, double tasks, score_rates const& prices) const noexcept {
         double all = lowest - 1;
         for (std::size_t k = 0; k < prices.size(); ++k) all = log_sum(all, with(k, score, tasks, prices));
         return all - log_of_rates;
     }
-    // Whether it is more than that. Of most nodes the largest of the terms tells that it is not.
+    // Whether log_evidence is above a threshold. For most nodes the largest term shows that it is not.
     [[nodiscard]] bool is_above(double threshold, double score, double tasks,
                                 score_rates const& prices) const noexcept {
         constexpr double log_of_terms = 1.945910149055313, rounding = 1e-9; // ln 7
@@ -160,34 +159,33 @@ class slow_detector : public log_evidences<6, -50> {
     }
 };
 
-// The same for attempts that do not end: what is counted is the cumulative hazard that a node's attempts were
-// exposed to, and how many of them ended.
-//
+// The same for attempts that do not end: compares the cumulative hazard to which a node's attempts were
+// exposed with the number of them that ended.
 // Source: the log-rank statistic as an e-value, ter Schure, Grünwald et al. "The safe log-rank test" (2020).
 class hung_detector : public log_evidences<2, -20> {
   public:
-    // How often the attempts of a hung node end, compared with others.
+    // How often attempts on a hung node end, relative to others.
     static constexpr double ratio_of_hung = 0.02;
 
     void add(double exposed, double ended) noexcept {
         for (std::size_t k = 0; k < log_ratio.size(); ++k)
             add_to(k, ended * log_ratio[k] + (1 - ratio[k]) * exposed);
     }
-    // What has led to a decision stays until attempts end.
+    // Keeps the evidence behind a decision until attempts end.
     void settle(double log_evidence) noexcept { log_sum_.fill((std::max)(log_evidence, lowest)); }
     [[nodiscard]] double log_evidence() const noexcept {
         return log_sum(log_sum_[0], log_sum_[1]) - log_of_terms;
     }
-    // Whether it is more than that.
+    // Whether the log evidence is above a threshold.
     [[nodiscard]] bool is_above(double threshold) const noexcept {
         double const most = log_sum_[0] > log_sum_[1] ? log_sum_[0] : log_sum_[1];
-        constexpr double rounding = 1e-9; // the mean is not above the larger one
+        constexpr double rounding = 1e-9; // the mean is at most the larger one
         return most + rounding > threshold && log_evidence() > threshold;
     }
 
   private:
     static constexpr double log_of_terms = 0.6931471805599453; // ln 2
-    // The same, and less surely.
+    // A hung node, and a less clear case.
     static constexpr std::array<double, 2> ratio{ratio_of_hung, 0.1};
     static constexpr std::array<double, 2> log_ratio{-3.912023005428146, -2.302585092994046};
 };

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/ranking.hpp`: from the relative times of all nodes to their slowdowns.
+/// Private part of `rank/ranking.hpp`: converts the relative times of all nodes to slowdowns.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -20,49 +20,48 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A node to be told how slow it is.
+// Input and result for one node.
 struct slowdown_row {
     time_sums<double> times;
     std::uint32_t component = 0;
     bool is_judged = false; // has enough tasks
-    double ratio = 0;       // of the mean of its tasks to that of the others of the same jobs
-    double share = 0;       // of the tasks of its component
-    double value = 0;       // in units of some node of its component
-    double variance = 0;    // of a task, in squares of what it takes; then of the logarithm of the value
-    double freedom = 0;     // by how many jobs that is known
+    double ratio = 0;       // mean of its tasks relative to the others of the same jobs
+    double share = 0;       // share of the tasks of its component
+    double value = 0;       // relative to some node of its component
+    double variance = 0;    // of a task, relative to its mean squared; then of the log value
+    double freedom = 0;     // degrees of freedom: jobs behind the variance
     slowdown slow{};
 };
 
-// A node is to the others of its jobs as rho = (sum of m r) / (sum of m o), whatever shares of the jobs are
-// its own: under a proportional slowdown r = rho o in each job. The others are no yardstick that all nodes
-// have in common, as each is among the others of the others. Where nodes meet about as often as their numbers
-// of tasks say, rho = s (1 - p) / (S - p s), with the share p of a node in the tasks and S the mean of all p
-// s: so s = rho S / (1 - p + p rho). What is told is s in units of the middle node of the component.
-//
+// The ratio of a node to the others of its jobs is rho = (sum of m r) / (sum of m o), whatever its share of
+// the jobs: under a proportional slowdown, r = rho o in each job. The others are not a common yardstick,
+// since each node is among the others of the rest. If nodes meet about as often as their numbers of tasks
+// suggest, rho = s (1 - p) / (S - p s), with the node's share p of the tasks and S the mean of all p s; hence
+// s = rho S / (1 - p + p rho). The result is s in units of the middle node of the component.
 // The variance is that of ratios between jobs, so that what the tasks of one job have in common counts once.
-// As many nodes have few jobs, variances are drawn towards the one they have in common, as far as they are
-// equal as far as one can see (an empirical Bayes moderation as in Smyth 2004, doi:10.2202/1544-6115.1027).
+// As many nodes have few jobs, variances are shrunk toward the common one, to the degree that they agree (an
+// empirical Bayes moderation as in Smyth 2004, doi:10.2202/1544-6115.1027).
 class slowdown_estimate {
   public:
     static constexpr std::uint64_t least_tasks = 8, least_jobs = 3;
 
-    std::vector<slowdown_row> rows; // to be filled in, and read after `solve`
-    node_links links;               // for the components, to be used while rows are filled in
+    std::vector<slowdown_row> rows; // fill in before `solve`, read afterwards
+    node_links links;               // for the components; use while filling in rows
 
-    // Sums over nodes are integers, as the order of nodes is that of their appearance.
+    // Sums over nodes are integers, because the order of nodes depends on the input.
     STRAGGLE_NEVER_INLINE void solve() {
         compare();
         settle_variances();
         std::size_t known = 0;
         visit_components([&](auto const& nodes) { known += nodes.size(); });
         if (known == 0) return;
-        double const tail = 0.025 / static_cast<double>(known); // of two sides, for all of them
+        double const tail = 0.025 / static_cast<double>(known); // two-sided, simultaneous for all nodes
         double const limit = stats::student_t_quantile_upper(tail, 1e9).value_or(8.0);
         visit_components([&](auto const& nodes) { tell(nodes, tail, limit); });
     }
 
   private:
-    // Judged nodes that can be compared with one another, by value.
+    // Visits groups of comparable judged nodes, sorted by value.
     template <class Visit>
     void visit_components(Visit const& visit) const {
         for (std::size_t first = 0, last = 0; first < order_.size(); first = last) {
@@ -73,12 +72,12 @@ class slowdown_estimate {
     }
 
     static constexpr double grid = 0x1p20;
-    // Order of summands does not matter.
+    // Integer sums, so that the order of summands does not matter.
     static void bring(std::uint64_t& to, double x) noexcept {
         to += static_cast<std::uint64_t>((x < 0x1p30 ? x : 0x1p30) * grid);
     }
 
-    // Ratios, shares, values; order_ gets the judged nodes by component and value.
+    // Computes ratios, shares and values; sorts the judged nodes into order_ by component and value.
     void compare() {
         tasks_.assign(rows.size() + 1, 0);
         order_.clear();
@@ -113,7 +112,7 @@ class slowdown_estimate {
             time_sums<double> const& t = row.times;
             double const rho = row.ratio;
             double const squares = t.here_squared - 2 * rho * t.both + rho * rho * t.elsewhere_squared;
-            // As many jobs of equal weight tell as much.
+            // Effective number of jobs of equal weight.
             double const jobs = t.elsewhere * t.elsewhere / t.elsewhere_squared;
             row.freedom = jobs > 1.25 ? jobs - 1 : 0.25;
             double const mean = t.here / t.weight;
@@ -128,7 +127,7 @@ class slowdown_estimate {
         double const of_tasks =
             tasks_free > 0 ? static_cast<double>(within) / grid / static_cast<double>(tasks_free) : 0.0;
         double const of_jobs = jobs > 0 ? static_cast<double>(between) / grid / jobs : 0.0;
-        // A few jobs may seem to agree by chance.
+        // A few jobs may agree by chance.
         double const few = 4;
         double const usual = tasks_free > 0
                                  ? (std::max)((jobs * of_jobs + few * 2 * of_tasks) / (jobs + few), of_tasks)
@@ -142,8 +141,8 @@ class slowdown_estimate {
         }
     }
 
-    // As how many jobs the variance that all have in common counts: by how much more those of nodes differ
-    // than chance explains.
+    // Weight of the common variance in jobs: decreases with the excess of differences between nodes over
+    // chance.
     [[nodiscard]] double agreement(double usual, double jobs) const {
         if (!(usual > 0)) return 1;
         std::uint64_t seen = 0, expected = 0, all = 0;
@@ -161,7 +160,7 @@ class slowdown_estimate {
         return spread > 0 ? (std::min)((std::max)(2 / spread, 4.0), most) : most;
     }
 
-    // One component, its nodes by value.
+    // Computes the slowdowns of one component, whose nodes are sorted by value.
     void tell(std::span<std::uint32_t const> nodes, double tail, double limit) {
         for (std::uint32_t const i : nodes) {
             slowdown_row& row = rows[i];
@@ -172,7 +171,7 @@ class slowdown_estimate {
         for (std::uint32_t const i : nodes) {
             slowdown_row& row = rows[i];
             double const share = is_near(row, m) ? m.variance / row.variance : 0.0;
-            // The middle has its own error, which is in part that of the node.
+            // The reference has its own error, partly shared with the node.
             double const variance = row.variance * (1 - 2 * share) + m.variance;
             double const step = t_of(tail, limit, row.freedom) * std::sqrt((std::max)(variance, 0.0));
             double const at = row.value - m.at, low = std::exp(at - step), high = std::exp(at + step);
@@ -181,12 +180,12 @@ class slowdown_estimate {
         }
     }
 
-    // The reference: the middle node, or rather the mean of all nodes that are no further from it than by
-    // chance. The middle one alone would be off by what chance does, as where many nodes are slow it is not
-    // the middle of those that are not.
+    // The reference: the middle node, refined to the mean of all nodes within chance of it. The middle node
+    // alone would carry its sampling error, and if many nodes are slow it is not the middle of the healthy
+    // ones.
     struct middle {
         double at = 0, variance = 0;
-        double from = 0; // nodes near this are in the mean
+        double from = 0; // nodes close to this are averaged
     };
     [[nodiscard]] static bool is_near(slowdown_row const& row, middle const& m) noexcept {
         double const off = row.value - m.from;
@@ -212,7 +211,8 @@ class slowdown_estimate {
         }
         return m;
     }
-    // Quantiles of many degrees of freedom from the one of infinitely many (Abramowitz and Stegun 26.7.5).
+    // Quantiles for many degrees of freedom, expanded around the normal quantile (Abramowitz and Stegun
+    // 26.7.5).
     static double t_of(double tail, double limit, double dof) {
         if (dof < 64) return stats::student_t_quantile_upper(tail, dof).value_or(1e9);
         double const x = limit, xx = x * x;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: how steep the tail of siblings' times is.
+/// Private part of `rank/slowdown_evidence.hpp`: estimates the steepness of the tail of siblings' times.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -11,9 +11,9 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The index of a Pareto tail, learned from spacings of the longest times: exponential with mean 1/index, in
-// logarithms (Renyi 1953). A mixture has the index of its heaviest part: hence the third moment over the
-// second.
+// The index of a Pareto tail, learned from spacings of the longest times: in logarithms they are exponential
+// with mean 1/index (Renyi 1953). A mixture has the index of its heaviest component; hence the ratio of the
+// third to the second moment.
 class tail_index {
   public:
     static constexpr double least = 1.5, most = 8;
@@ -23,9 +23,9 @@ class tail_index {
         squares_ += spacing * spacing - squares_ / remembered;
         cubes_ += spacing * spacing * spacing - cubes_ / remembered;
     }
-    // As heavy as is still likely until something is known.
+    // Until something is known, assume the heaviest plausible tail.
     [[nodiscard]] double value() const noexcept {
-        constexpr double assumed = 2; // spacings
+        constexpr double assumed = 2; // weight of the prior in spacings
         double const squares = squares_ + assumed * 2 / (least * least);
         double const cubes = cubes_ + assumed * 6 / (least * least * least);
         return std::clamp(3 * squares / cubes, least, most);
