@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Puts it all together: which stragglers get a copy, and on which nodes?
+/// Combines profit, matching and limits: which stragglers get a copy, and on which nodes?
 #pragma once
 
 #include <straggle/assign/assigner_options.hpp>
@@ -33,20 +33,21 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// Decides which stragglers get a copy and where, and says why the others do not.
 ///
-/// For each straggler every node goes through the hard filters, in the order of `backup_refusal`; for those
-/// that pass the time of a copy is predicted, and the profit policy says what it is worth. Then stragglers
-/// and nodes are put together by the matching: one copy for each straggler at most, on each node as many as
-/// it has slots for copies, none where a limit objects. A node on probation may get a copy but is never left
-/// with the only attempt: the straggler is not killed for it.
+/// For each straggler every node passes the hard filters, in the order of `backup_refusal`; for the nodes
+/// that remain, the time of a copy is predicted, and the profit policy values it. Then the matching assigns
+/// stragglers to nodes: at most one copy per straggler, on each node at most as many as it has slots for
+/// copies, none that a limit refuses. A node on probation may get a copy but never the only attempt: the
+/// straggler is not killed for it.
 ///
-/// What a copy costs follows the load, if that is told: the more of recent time tasks have waited for a slot,
-/// the more a slot costs (`assigner_options::price_by_load`).
+/// The cost of a copy follows the load, if the caller passes it: the more tasks have recently waited for
+/// slots, the more a slot costs (`assigner_options::price_by_load`).
 ///
-/// Of the attempts of a task on nodes that are not healthy only one counts for the limits: a straggler on a
-/// weak node whose copy went to a node on probation, or to one that has become weak, is not helped by it, and
-/// may get another copy. Else the probes of nodes on probation would use up what a task may have.
+/// The attempts of a task on nodes that are not healthy count as one for the limits: a straggler on a weak
+/// node whose copy went to a node on probation, or to one that has become weak, is not helped by that copy
+/// and may get another. Otherwise probes would use up a task's allowance.
 ///
-/// Source: RiskI (Zheng et al. 2014), algorithm 2. Ours: many at once; what takes a slot has to have one.
+/// Source: RiskI (Zheng et al. 2014), algorithm 2. Ours: many stragglers at once; a copy must have a free
+/// slot.
 ///
 /// @par Example
 /// `assigner{}` has the defaults: `expected_gain`, one copy per task. `assigner{expected_gain{},
@@ -55,27 +56,26 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// `assigner{expected_gain{}, assigner_options{.kill = kill_rule::when_certain}, suspect_share_limit{}}`
 /// options.
 ///
-/// Stragglers and nodes are told by their place in their ranges, which are the user's records. Two records of
-/// one node are two nodes, each with its slots.
+/// Stragglers and nodes are identified by their index in the ranges of the user's records. Two records of one
+/// node count as two nodes, each with its slots.
 /// @par Cost
-/// one prediction and one profit for each pair that passes the filters, then that of the matching;
-/// about 40 bytes for each pair that is acceptable, and 600 for each straggler. Allocates nothing in the
-/// steady state
+/// one prediction and one profit for each pair that passes the filters, plus the matching; about 40 bytes for
+/// each acceptable pair and 600 for each straggler. Allocates nothing in the steady state
 /// @par Guarantees
-/// deterministic: of equal profits the larger win probability is better, then the straggler
-/// and the node that come first. Only allocation, or what the caller passes in, can throw, and then nothing
-/// is taken from a limit and the last plan still stands
+/// deterministic: among equal profits the larger win probability is better, then the first straggler and the
+/// first node. Only allocation, or the caller's own functions, can throw, and then nothing is taken from a
+/// limit and the last plan still stands
 template <class Profit = expected_gain, matching Matching = greedy_assignment, class... Limits>
 class assigner {
     static_assert(detail::explain_profit<Profit>());
     static_assert((detail::explain_limit<Limits, cluster_load, backup_request>() && ...));
 
   public:
-    /// A policy, with every limit at its defaults.
+    /// A policy with the default limits.
     explicit constexpr assigner(Profit profit = {}, assigner_options options = {})
         requires(std::default_initializable<Limits> && ...)
         : profit_(std::move(profit)), options_(checked(options)) {}
-    /// A policy and a matching, with every limit at its defaults.
+    /// A policy and a matching with the default limits.
     constexpr assigner(Profit profit, Matching how_to_match, assigner_options options = {})
         requires(std::default_initializable<Limits> && ...)
         : profit_(std::move(profit)), matching_(std::move(how_to_match)), options_(checked(options)) {}
@@ -91,7 +91,7 @@ class assigner {
     constexpr assigner(Profit profit, Matching how_to_match, Limits... limits)
         requires(sizeof...(Limits) > 0)
         : profit_(std::move(profit)), matching_(std::move(how_to_match)), limits_(std::move(limits)...) {}
-    /// All of them.
+    /// Policy, matching, options and limits.
     constexpr assigner(Profit profit, Matching how_to_match, assigner_options options, Limits... limits)
         requires(sizeof...(Limits) > 0)
         : profit_(std::move(profit)),
@@ -99,14 +99,14 @@ class assigner {
           options_(checked(options)),
           limits_(std::move(limits)...) {}
 
-    /// Decides for many stragglers.
+    /// Decides on a range of stragglers.
     /// @param stragglers any forward range; worst first for `assignment_in_turn`
     /// @param straggler_fields a `straggler_fields` that names the members of a straggler
-    /// @param nodes any forward range of nodes; in the same order each time where slots are reserved
+    /// @param nodes any forward range of nodes; in the same order on each call if slots are reserved
     /// @param node_fields a `backup_node_fields` that names the members of a node
     /// @param predict a `backup_predictor`
-    /// @param load of the cluster, for the limits and for what a slot costs
-    /// @pre where slots are reserved, the fields name all slots and those with copies
+    /// @param load of the cluster, for the limits and the price of a slot
+    /// @pre if slots are reserved, the fields name all slots and those with copies
     /// @return the plan, valid until the next call
     template <std::ranges::forward_range Stragglers, class StragglerFields, std::ranges::forward_range Nodes,
               class NodeFields, class Predict>
@@ -128,7 +128,7 @@ class assigner {
         price_.end();
         return plan_;
     }
-    /// Is no plan: the compiler says in one line what does not fit.
+    /// Not a valid call: makes the compiler say in one line what does not fit.
     template <std::ranges::forward_range S, class SFields, std::ranges::forward_range N, class NFields,
               class P, class... Load>
         requires(!detail::running_aggregate<SFields> &&
@@ -138,7 +138,7 @@ class assigner {
         return detail::explain_backup_fields<SFields, std::ranges::range_value_t<S>, NFields,
                                              std::ranges::range_value_t<N>, P>();
     }
-    /// The same for suspects that point to the user's running tasks, as `straggler_scan` names them.
+    /// The same for suspects that point to the user's running tasks, as `straggler_scan` returns them.
     /// @param task_fields the `running_fields` of such a task
     template <std::ranges::forward_range Suspects, class TaskFields, std::ranges::forward_range Nodes,
               class NodeFields, class Predict>
@@ -155,7 +155,7 @@ class assigner {
         else
             return plan_;
     }
-    /// The same for records whose `task_traits` name the fields; of a suspect those of its task.
+    /// The same for records whose `task_traits` name the fields; for a suspect, those of its task.
     template <std::ranges::forward_range Stragglers, std::ranges::forward_range Nodes, class Predict>
         requires detail::has_straggler_traits<std::ranges::range_value_t<Stragglers>> &&
                  record::has_task_traits<std::ranges::range_value_t<Nodes>>
@@ -165,7 +165,7 @@ class assigner {
                       nodes, task_traits<std::ranges::range_value_t<Nodes>>::fields, predict, load);
     }
 
-    /// Decides for one straggler: the best node for it, as `choose` does for a range of one.
+    /// Decides on one straggler: the best node for it, as `choose` does for a range of one.
     /// @return the choice, valid until the next call
     template <class Straggler, class StragglerFields, std::ranges::forward_range Nodes, class NodeFields,
               class Predict>
@@ -194,7 +194,7 @@ class assigner {
     [[nodiscard]] assigner_options const& options() const noexcept { return options_; }
     /// Changes the options for the next decision.
     void set_options(assigner_options options) { options_ = checked(options); }
-    /// One of the limits, by its place.
+    /// One of the limits, by its index.
     template <std::size_t Place>
     [[nodiscard]] constexpr auto const& limit() const noexcept {
         return limits_.template get<Place>();
@@ -205,11 +205,11 @@ class assigner {
                                          detail::limit_row<Limits...>>;
     static constexpr std::uint32_t none = detail::no_index;
 
-    // What is kept of a straggler while the plan is made.
+    // The state of a straggler while the plan is made.
     struct draft {
         detail::best_two options;
         std::uint32_t attempts = 0;
-        std::uint32_t counted = 0; // of the attempts, for the limits
+        std::uint32_t counted = 0; // attempts, as counted by the limits
         std::size_t refused_by = limit_row::none;
         std::uint32_t pair = none;
     };
@@ -226,7 +226,7 @@ class assigner {
         pairs_.clear();
     }
 
-    // Takes one straggler through all nodes.
+    // Evaluates one straggler on all nodes.
     template <class Straggler, class Fields, class Nodes, class NodeFields, class Predict>
     void price(Straggler const& straggler, Fields const& fields, Nodes& nodes, NodeFields const& node_fields,
                Predict& predict) {
@@ -305,7 +305,7 @@ class assigner {
         return t >= 0 && detail::is_finite(t) ? t : 0.0;
     }
 
-    // Why not, by what the copy is worth.
+    // Whether the value of the copy is a reason to refuse it.
     [[nodiscard]] std::optional<backup_refusal> weigh(backup_case const& c, backup_option& option) const {
         outcome<backup_value> const value = profit_.value(c);
         if (!value || !detail::is_finite(value->profit) || !detail::is_finite(value->gain) ||
@@ -331,7 +331,7 @@ class assigner {
         return true;
     }
     void write_plan() noexcept {
-        plan_.limits.clear(); // begin() made room
+        plan_.limits.clear(); // begin() reserved the memory
         for (std::string_view const name : limit_row::names) plan_.limits.push_back({name, 0});
         plan_.nodes = {};
         plan_.copies = 0;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What an assigner can be told beside its profit policy, its matching and its limits.
+/// Settings of an assigner besides its profit policy, matching and limits.
 #pragma once
 
 #include <straggle/assign/kill_rule.hpp>
@@ -11,17 +11,16 @@
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// What an assigner does beside profit, matching and limits.
+/// What an assigner does besides profit, matching and limits.
 struct assigner_options {
-    kill_rule kill = kill_rule::race; ///< what becomes of the straggler
+    kill_rule kill = kill_rule::race; ///< whether to kill the straggler
     reservation slots{};              ///< which slots copies may take
-    double launch = 0;                ///< before a copy runs, added to its time; at least 0
-    /// What a copy costs goes with the load, as `slot_price` learns it from the loads that it is shown; the
-    /// profit policy's own price is the least. Needs `cluster_load::slots`; without, and if false, that
-    /// alone.
+    double launch = 0;                ///< start-up time of a copy, added to its time; at least 0
+    /// Lets the price of a slot follow the load, as `slot_price` learns it; the profit policy's own price is
+    /// the minimum. Needs `cluster_load::slots`. Without them, or if false, the policy's price applies.
     bool price_by_load = true;
-    /// Also look for a node for stragglers that a limit will not admit, to be able to say what they miss.
-    /// Without, nothing is predicted where nothing can be launched.
+    /// Also searches a node for stragglers that a limit will refuse, to report what they miss. If false,
+    /// nothing is predicted that cannot be launched.
     bool price_over_budget = true;
 };
 

@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a straggler, and a node for a copy of it, are to the assigner: which of the user's members hold what.
-/// Records stay the user's, and are handed to the predictor as they are. A time may be a number or samples;
-/// it is asked for when it is needed and not before, so that all predictions can be made in the same memory.
+/// Defines what a straggler and a node are to the assigner: which of the user's members hold what. The
+/// records are passed to the predictor unchanged. A time may be a number or samples; it is read only when
+/// needed, so that all predictions can share the same memory.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -24,7 +24,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// A time that is known for certain, a number, or by samples: an `empirical` or an `empirical_view`.
+/// A time: a number if known exactly, or samples in an `empirical` or an `empirical_view`.
 template <class T>
 concept distributed_time = (std::is_arithmetic_v<T> && !std::same_as<T, bool>) ||
                            std::same_as<T, stats::empirical_view> || std::same_as<T, stats::empirical>;
@@ -45,7 +45,7 @@ template <class Field, class Record>
 concept node_state_field =
     base::projection_of<Field, Record> && std::same_as<detail::field_value_t<Field, Record>, node_state>;
 
-/// The node a task runs on, or a range of all that run attempts of it; may be optional.
+/// The node a task runs on, or a range of all nodes that run attempts of it; may be optional.
 template <class Field, class Record>
 concept runs_on_field =
     base::projection_of<Field, Record> &&
@@ -53,8 +53,8 @@ concept runs_on_field =
      (std::ranges::forward_range<detail::field_value_t<Field, Record> const> &&
       base::identifier<std::ranges::range_value_t<detail::field_value_t<Field, Record>>>));
 
-/// Which members of a straggler are what. An aggregate meant for designated initializers; projections may be
-/// callables that look the answer up elsewhere.
+/// Maps the members of a straggler to their meaning. An aggregate for designated initializers; projections
+/// may be callables that look up the answer elsewhere.
 ///
 /// @par Example
 /// `straggler_fields{.runs_on = &task::host, .remaining = [&](task const& t) { return times_left(t); }}`
@@ -63,36 +63,36 @@ template <class RunsOn = base::no_field, class Remaining = base::no_field, class
 struct straggler_fields {
     /// `runs_on_field`: copies never go there
     [[no_unique_address]] RunsOn runs_on{};
-    /// `distributed_time_field`: what it still takes, not negative; samples have to stay valid while copies
+    /// `distributed_time_field`: the time it still needs, not negative; samples must stay valid while copies
     /// of this task are predicted
     [[no_unique_address]] Remaining remaining{};
-    /// `count_field`: attempts that run now; without it as many as nodes in `runs_on`. 0: it does not run,
-    /// and what is launched would be the only one
+    /// `count_field`: running attempts; if absent, the number of nodes in `runs_on`. 0: the task does not
+    /// run, and a copy would be its only attempt
     [[no_unique_address]] Attempts attempts{};
-    /// `plain_time_field`: what the job's next-slowest task still takes; without it, or where it is not a
-    /// number of at least 0, 0
+    /// `plain_time_field`: the time the job's next-slowest task still needs; 0 if absent or not a number of
+    /// at least 0
     [[no_unique_address]] NextSlowest next_slowest{};
-    /// `flag_field`: no where it must never run twice, for its side effects or as a task of a gang; without
-    /// it every task may have copies
+    /// `flag_field`: false if the task must never run twice, because of side effects or as part of a gang; if
+    /// absent, every task may have copies
     [[no_unique_address]] MayCopy may_copy{};
-    /// `placement_test`: whether a copy may run on a node, by label, memory or locality; without it
-    /// everywhere. Asked after all that is cheap and before the prediction
+    /// `placement_test`: whether a copy may run on a node, by label, memory or locality; if absent,
+    /// everywhere. Called after all cheap checks and before the prediction
     [[no_unique_address]] CanRun can_run{};
 };
 
-/// Which members of a node are what. An aggregate meant for designated initializers.
+/// Maps the members of a node to their meaning. An aggregate for designated initializers.
 template <class Node = base::no_field, class Slots = base::no_field, class Free = base::no_field,
           class Copies = base::no_field, class State = base::no_field>
 struct backup_node_fields {
-    [[no_unique_address]] Node node{};   ///< `node_field`: its name, of the type that `runs_on` has
-    [[no_unique_address]] Slots slots{}; ///< `count_field`: all slots; needed where some are reserved
-    [[no_unique_address]] Free free{};   ///< `count_field`: slots that nothing runs on
+    [[no_unique_address]] Node node{};   ///< `node_field`: its name, of the same type as in `runs_on`
+    [[no_unique_address]] Slots slots{}; ///< `count_field`: all slots; required if slots are reserved
+    [[no_unique_address]] Free free{};   ///< `count_field`: idle slots
     [[no_unique_address]] Copies
-        copies{};                        ///< `count_field`: slots with copies; needed where some are reserved
-    [[no_unique_address]] State state{}; ///< `node_state_field`; without it all are healthy
+        copies{};                        ///< `count_field`: slots with copies; required if slots are reserved
+    [[no_unique_address]] State state{}; ///< `node_state_field`; if absent, all are healthy
 };
 
-/// Says whether a copy of a straggler may run on a node: `can_run(straggler, node)`, a yes or no.
+/// Whether a copy of a straggler may run on a node: `can_run(straggler, node)` returns a flag.
 template <class CanRun, class Straggler, class Node>
 concept placement_test = requires(CanRun const& can_run, Straggler const& straggler, Node const& node) {
     { can_run(straggler, node) } -> std::same_as<bool>;
@@ -117,9 +117,9 @@ concept backup_node_fields_for =
     (!detail::given<decltype(Fields::slots)> || record::count_field<decltype(Fields::slots), Record>) &&
     (!detail::given<decltype(Fields::copies)> || record::count_field<decltype(Fields::copies), Record>);
 
-/// Says how long a copy of a straggler would take on a node: `predict(straggler, node)`, a `distributed_time`
-/// that is not negative, without what it takes to launch it; may be an `outcome` or a `std::optional`: an
-/// empty one means unknown. Samples have to stay valid until the next call only.
+/// Predicts how long a copy of a straggler would take on a node: `predict(straggler, node)` returns a
+/// nonnegative `distributed_time`, without the launch time; may be an `outcome` or a `std::optional`: an
+/// empty one means unknown. Samples need to stay valid only until the next call.
 template <class Predict, class Straggler, class Node>
 concept backup_predictor = requires(Predict& predict, Straggler const& straggler, Node const& node) {
     { predict(straggler, node) };
@@ -130,14 +130,14 @@ concept backup_predictor = requires(Predict& predict, Straggler const& straggler
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A distribution that may be a single number, which is then kept here.
+// A distribution; if it is a single number, the number is stored here.
 class time_reading {
   public:
     time_reading() = default;
     time_reading(time_reading const&) = delete;
     time_reading& operator=(time_reading const&) = delete;
 
-    // False for what is unknown, negative or no number. Samples stay where they are.
+    // False if unknown, negative or not a number. Samples are not copied.
     template <class Time>
     bool read(Time const& time) {
         view_ = {};
@@ -166,7 +166,7 @@ class time_reading {
     stats::empirical_view view_;
 };
 
-// Numbers of different types may compare wrongly in silence.
+// Comparing numbers of different types may silently go wrong.
 template <class A, class B>
 concept same_kind_of_id =
     base::identifier<A> && base::identifier<B> && ((text<A> && text<B>) || std::same_as<A, B>);
@@ -189,7 +189,7 @@ struct id_in<T> {
     using type = std::ranges::range_value_t<T>;
 };
 
-// How many nodes a task runs on, how many of its attempts run on that one, and whether any does.
+// Number of nodes of a task, how many of its attempts run on a given node, and whether any does.
 template <class RunsOn>
 constexpr std::uint32_t count_nodes(RunsOn const& nodes) {
     if constexpr (base::identifier<RunsOn>)
@@ -216,7 +216,7 @@ template <class Fields, class Straggler, class Node>
 concept can_run_fits =
     !given<decltype(Fields::can_run)> || assign::placement_test<decltype(Fields::can_run), Straggler, Node>;
 
-// Both can be read, and their nodes compared.
+// Both records can be read, and their nodes are comparable.
 template <class StragglerFields, class Straggler, class NodeFields, class Node>
 concept backup_fields_for =
     assign::straggler_fields_for<StragglerFields, Straggler> &&
@@ -229,7 +229,7 @@ template <class StragglerFields, class Straggler, class NodeFields, class Node, 
 concept choosable = backup_fields_for<StragglerFields, Straggler, NodeFields, Node> &&
                     assign::backup_predictor<Predict, Straggler, Node>;
 
-// Says in one line which field is wrong and what would be right; the concept would say it in dozens.
+// Says in one line which field is wrong and what would be right; the concept would take dozens.
 template <class StragglerFields, class Straggler, class NodeFields, class Node, class Predict>
 consteval bool explain_backup_fields() {
     using namespace assign;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What an assigner answers: for each straggler where a copy of it is to be launched, or why nowhere, and
-/// what would have been the next best.
+/// The answer of an assigner: for each straggler where to launch a copy, or why not, and the next-best
+/// option.
 #pragma once
 
 #include <straggle/assign/profit.hpp>
@@ -19,28 +19,28 @@
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// Why there is no copy. The first nine are about one node; a node is refused for the first that applies, in
-/// this order.
+/// Why there is no copy. The first nine concern a single node; a node is refused for the first that applies,
+/// in this order.
 enum class backup_refusal : std::uint8_t {
-    unknown_node,    ///< the name of the node is missing: it could be any
+    unknown_node,    ///< the node has no name, so it could be any node
     same_node,       ///< an attempt of the task runs there
-    excluded,        ///< the node is to be avoided
-    no_slot,         ///< no slot is free, or none that a copy may take
-    on_probation,    ///< the task does not run, and the node is not to be trusted with the only attempt
-    cannot_run,      ///< the task cannot run there, says `straggler_fields::can_run`
-    no_prediction,   ///< it is not known how long it would take there, or what that is worth
-    not_profitable,  ///< it would cost as much as it brings, or more
-    unlikely_to_win, ///< the profit policy does not accept it, though it is profitable
-    no_straggler,    ///< of the straggler itself: its node or its remaining time is missing or makes no sense
-    may_not_copy,    ///< of the straggler itself: it must never run twice
-    no_nodes,        ///< there are no nodes at all
-    slots_taken,     ///< the slots went to copies that bring more
+    excluded,        ///< the node must be avoided
+    no_slot,         ///< no free slot, or none that a copy may take
+    on_probation,    ///< the task does not run, and the node cannot be trusted with the only attempt
+    cannot_run,      ///< the task cannot run there, according to `straggler_fields::can_run`
+    no_prediction,   ///< its time there, or the value of a copy, is unknown
+    not_profitable,  ///< its cost is at least its gain
+    unlikely_to_win, ///< the profit policy does not accept it although it is profitable
+    no_straggler,    ///< about the straggler itself: its node or remaining time is missing or invalid
+    may_not_copy,    ///< about the straggler itself: it must never run twice
+    no_nodes,        ///< there are no nodes
+    slots_taken,     ///< the slots went to more profitable copies
     over_limit,      ///< a limit refused it
 };
-/// How many of the reasons are about one node.
+/// How many of the reasons concern a single node.
 inline constexpr std::size_t node_refusal_count = 9;
 
-/// The name of a reason as it stands in the source, for logs and JSON.
+/// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(backup_refusal r) noexcept {
     constexpr std::array<std::string_view, 14> names{
         "unknown_node", "same_node",     "excluded",       "no_slot",         "on_probation",
@@ -49,21 +49,22 @@ inline constexpr std::size_t node_refusal_count = 9;
     return names[static_cast<std::size_t>(r)];
 }
 
-/// A node for a copy, and what the copy is expected to bring there.
+/// A node for a copy, and the expected value of the copy there.
 struct backup_option {
-    std::uint32_t node = 0; ///< its place in the range of nodes
-    backup_value value{};   ///< as the profit policy has it
-    bool kill = false;      ///< kill the straggler as the copy is launched; else the attempt that is later
-    /// Why it would not do even if slots and limits were no matter; only of a runner-up.
+    std::uint32_t node = 0; ///< its index in the range of nodes
+    backup_value value{};   ///< from the profit policy
+    bool kill =
+        false; ///< kill the straggler when the copy is launched; otherwise kill the attempt that loses
+    /// For a runner-up only: why it would be refused even without slots and limits.
     std::optional<backup_refusal> refusal{};
     friend bool operator==(backup_option const&, backup_option const&) = default;
 };
 
-/// What became of the nodes as candidates for one straggler, or for all.
+/// The nodes as candidates, by outcome, for one straggler or for all.
 /// @par Guarantees
-/// `acceptable + total_refused()` is the number of nodes looked at
+/// `acceptable + total_refused()` is the number of nodes considered
 struct node_counts {
-    std::uint64_t acceptable = 0;                            ///< would do
+    std::uint64_t acceptable = 0;                            ///< acceptable nodes
     std::array<std::uint64_t, node_refusal_count> refused{}; ///< by `backup_refusal`
 
     /// Nodes refused for one reason. @pre the reason is about a node
@@ -77,7 +78,7 @@ struct node_counts {
         for (std::uint64_t const n : refused) sum += n;
         return sum;
     }
-    /// Adds another tally.
+    /// Adds another count.
     constexpr node_counts& operator+=(node_counts const& other) noexcept {
         acceptable += other.acceptable;
         for (std::size_t i = 0; i < node_refusal_count; ++i) refused[i] += other.refused[i];
@@ -88,16 +89,16 @@ struct node_counts {
 
 /// The answer for one straggler.
 struct backup_choice {
-    std::uint32_t straggler = 0; ///< its place in the range of stragglers
-    /// Where to launch a copy; nothing: nowhere.
+    std::uint32_t straggler = 0; ///< its index in the range of stragglers
+    /// Where to launch a copy; empty: nowhere.
     std::optional<backup_option> copy{};
-    /// Why nowhere: that of the node that came furthest, if it was for the nodes.
+    /// Why nowhere: the reason of the node that got furthest, if nodes were the cause.
     std::optional<backup_refusal> reason{};
-    std::string_view refused_by{}; ///< the limit, if it was one
-    /// The best other node, had the straggler been alone: one that would do before one that would not, then
-    /// by profit. Nothing if no other node has a prediction.
+    std::string_view refused_by{}; ///< name of the limit, if a limit was the cause
+    /// The best other node if this were the only straggler: acceptable ones first, then by profit. Empty if
+    /// no other node has a prediction.
     std::optional<backup_option> runner_up{};
-    node_counts nodes{}; ///< as candidates for it
+    node_counts nodes{}; ///< counts of its candidate nodes
 };
 
 /// How many stragglers one limit refused.
@@ -109,14 +110,14 @@ struct limit_refusals {
 
 /// The answer for all stragglers.
 struct backup_plan {
-    std::vector<backup_choice> choices; ///< one for each straggler, in the order of their range
-    std::vector<limit_refusals> limits; ///< one for each limit, in the order of the assigner's
-    node_counts nodes{};                ///< of all choices together
-    std::uint64_t copies = 0;           ///< to be launched
-    double profit = 0;                  ///< expected of them together
-    double slot_price = 0;              ///< by the load, where that was told; a policy's own may be higher
+    std::vector<backup_choice> choices; ///< one per straggler, in the order of their range
+    std::vector<limit_refusals> limits; ///< one per limit, in the order of the assigner's limits
+    node_counts nodes{};                ///< over all choices
+    std::uint64_t copies = 0;           ///< copies to launch
+    double profit = 0;                  ///< their total expected profit
+    double slot_price = 0;              ///< from the load, if known; a policy's own price may be higher
     std::string_view policy{};          ///< the profit policy
-    std::string_view matching{};        ///< how stragglers and nodes were put together
+    std::string_view matching{};        ///< name of the matching
 };
 
 } // namespace straggle::assign

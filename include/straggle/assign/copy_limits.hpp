@@ -2,8 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Limits: how many copies a cluster can bear, whatever each of them promises. Limits compose; a copy is
-/// launched only if every one of them admits it, and a straggler that gets none is told which limit refused.
+/// Limits: how many copies a cluster can bear, regardless of the value of each. Limits compose; a copy is
+/// launched only if all of them admit it, and a straggler without a copy is reported with the limit that
+/// refused it.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,11 +20,10 @@
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// A copy that is asked for.
+/// A requested copy.
 struct backup_request {
-    std::uint32_t straggler = 0; ///< its place among the stragglers
-    /// Attempts of the task that run now, of those on nodes that are not healthy only one; 0: it does not run
-    /// at all.
+    std::uint32_t straggler = 0; ///< index of the straggler
+    /// Running attempts of the task, those on nodes that are not healthy counted as one; 0: it does not run.
     std::uint32_t attempts = 1;
 };
 
@@ -31,13 +31,13 @@ struct backup_request {
 template <class Limit>
 concept copy_limit = record::limit<Limit, cluster_load, backup_request>;
 
-/// At most so many copies of a task at a time, beside the first attempt. The default limit of the library,
-/// with one, which is also what Hadoop and Spark allow. A task that does not run at all may start once more.
-/// Reads the attempts of the task only.
+/// Limits the copies of a task at a time, besides the first attempt. The library's default limit, with one
+/// copy, as in Hadoop and Spark. A task that does not run may start one more attempt. Reads only the attempts
+/// of the task.
 class copies_per_task {
   public:
     static constexpr std::string_view name = "copies_per_task";
-    /// @param most copies at a time
+    /// @param most maximum number of copies at a time
     explicit constexpr copies_per_task(std::uint32_t most = 1) noexcept : most_(most) {}
 
     constexpr void begin(cluster_load const&, std::size_t) noexcept {}
@@ -50,7 +50,7 @@ class copies_per_task {
     std::uint32_t most_;
 };
 
-/// Copies take at most a fraction of all slots, those that run already included. Reads `slots` and `copies`.
+/// Limits copies to a fraction of all slots, including running copies. Reads `slots` and `copies`.
 /// Source: the SpeculativeCap of LATE (Zaharia et al. 2008), 10 % of the slots.
 class speculative_cap {
   public:
@@ -75,21 +75,20 @@ class speculative_cap {
     double copies_ = 0;
 };
 
-/// How fast the bucket of a `retry_budget` fills, and what it holds.
+/// Refill rates and capacity of the bucket of a `retry_budget`.
 struct retry_budget_options {
-    double per_task =
-        0.05;            ///< copies for each task started: 0.05 is 5 % more attempts than tasks; at least 0
-    double per_time = 0; ///< copies for each unit of the clock; at least 0
-    double burst = 10;   ///< copies at once, after a long time without; at least 1
+    double per_task = 0.05; ///< copies per task started: 0.05 is 5 % more attempts than tasks; at least 0
+    double per_time = 0;    ///< copies per unit of the clock; at least 0
+    double burst = 10;      ///< copies at once after a long time without any; at least 1
 };
 
-/// Limits how much load copies add in the long run: a bucket of tokens, one for each copy, refilled by the
-/// tasks that start and the time that passes. It is full at first. A clock or a count that goes backwards, or
-/// is no number, adds nothing. Reads `started` and `now`.
+/// Limits the load that copies add in the long run: a token bucket, one token per copy, refilled by tasks
+/// that start and by time. It starts full. A clock or a count that goes backwards, or is not a number, adds
+/// nothing. Reads `started` and `now`.
 ///
 /// Source: the retry limit of Finagle, and the limit on hedged requests of Dean and Barroso, The tail at
-/// scale (2013). A copy costs one token however long it runs: so the best copies a limit allows can be found
-/// exactly.
+/// scale (2013). A copy costs one token however long it runs, so the best copies within the limit can be
+/// found exactly.
 class retry_budget {
   public:
     static constexpr std::string_view name = "retry_budget";
@@ -120,13 +119,12 @@ class retry_budget {
     bool begun_ = false;
 };
 
-/// Admits no copy when too many running tasks are suspects: then not the tasks are slow, but what they are
-/// compared with is wrong, or the whole cluster is slow, and copies would make it slower. Reads `running` and
-/// `suspects`.
+/// Admits no copy when too many running tasks are suspects: then either the baseline is wrong or the whole
+/// cluster is slow, and copies would make it slower. Reads `running` and `suspects`.
 class suspect_share_limit {
   public:
     static constexpr std::string_view name = "suspect_share_limit";
-    /// @param above with a larger share of suspects among the running tasks no copy is admitted
+    /// @param above no copy is admitted with a larger share of suspects among the running tasks
     /// @pre `above` is in [0, 1]
     explicit constexpr suspect_share_limit(double above = 0.3) : above_(above) {
         STRAGGLE_EXPECTS(above >= 0.0 && above <= 1.0);
@@ -140,7 +138,7 @@ class suspect_share_limit {
     [[nodiscard]] constexpr bool admits(backup_request const&) const noexcept { return !storm_; }
     constexpr void take(backup_request const&) noexcept {}
 
-    /// Whether too many were suspects at the last decision.
+    /// Whether there were too many suspects at the last decision.
     [[nodiscard]] constexpr bool storm() const noexcept { return storm_; }
 
   private:

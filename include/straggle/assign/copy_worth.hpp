@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What is a copy worth, and what does it cost, when a task may be slow because of where it runs or because
-/// of what it is?
+/// What a copy is worth, and what it costs, when a task may be slow because of its place or because of
+/// itself.
 #pragma once
 
 #include <straggle/assign/detail/summed_times.hpp>
@@ -20,28 +20,30 @@
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// A running task and a copy of it on some node. Times are equally likely values, ascending, in one unit.
+/// A running task and a copy of it on some node. Times are equally likely values in ascending order, in one
+/// unit.
 struct copy_case {
-    std::span<double const> left{};  ///< r: what the task still takes where it runs
-    std::span<double const> there{}; ///< X: what any task of its job takes on the other node
+    std::span<double const> left{};  ///< r: time the task still needs where it runs
+    std::span<double const> there{}; ///< X: time of any task of its job on the other node
     double age = 0;                  ///< since the task's start
-    double relative = 1;             ///< slowdown of the other node / slowdown of its own
-    double of_task = 0; ///< chance that a late task is late because of what it is, not where it runs
-    double apart = 0;   ///< by how much two attempts of one task differ, `race_record::apart`; 0: not at all
+    double relative = 1;             ///< slowdown of the other node / slowdown of the task's own node
+    double of_task = 0; ///< probability that a late task is late because of itself, not its place
+    double apart = 0;   ///< how much two attempts of one task differ, `race_record::apart`; 0: not at all
 };
 
-/// What a copy is worth.
+/// The value of a copy.
 struct copy_worth {
-    double saved = 0;           ///< slot time that the task takes less
+    double saved = 0;           ///< slot time saved by the task
     double taken = 0;           ///< slot time of the copy
-    double by_place = 0;        ///< chance that the copy ends first if the place is to blame
+    double by_place = 0;        ///< probability that the copy ends first if the place is to blame
     double by_task = 0;         ///< the same if the task is
-    double win_probability = 0; ///< of both cases, weighed
+    double win_probability = 0; ///< of both cases, weighted
     double relative = 1;        ///< as in the case
 
-    /// What is saved in slot time of the other node: a slot of a slow node yields less.
+    /// The saving in slot time of the other node: a slot of a slow node yields less.
     [[nodiscard]] double saved_there() const noexcept { return saved * relative; }
-    /// Whether the task then takes less in all than without a copy: no other work has to wait for it.
+    /// Whether the task then takes less slot time in total than without a copy: no other work has to wait for
+    /// it.
     [[nodiscard]] bool saves() const noexcept { return saved_there() > taken; }
 };
 
@@ -49,8 +51,8 @@ struct copy_worth {
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// How many times as long as a task a copy of it takes for being another attempt: equally likely values, the
-// quantiles 1/16, 3/16, ..., 15/16 of a lognormal. One value, 1, where attempts do not differ.
+// Ratio of a copy's time to its task's time due to chance: equally likely values, the quantiles 1/16, 3/16,
+// ..., 15/16 of a lognormal distribution. The single value 1 if attempts do not differ.
 class attempt_luck {
   public:
     explicit attempt_luck(double apart) noexcept {
@@ -77,18 +79,18 @@ class attempt_luck {
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// The expectation over both times.
-///
-/// Two cases are told apart. If the place is to blame, a copy is a fresh draw from the times of the siblings.
-/// If the task is, because it has more to do or touches what is slow everywhere, the copy takes as long as
-/// the task itself, but for the speed of the node and for what any two attempts differ by: without that it
-/// would never win on a node as fast. `of_task` weighs the cases; `race_record` learns it, and `apart`.
+/// The expected values over both times.
+/// There are two cases. If the place is to blame, a copy is a fresh draw from the times of the siblings. If
+/// the task is to blame, because it has more to do or uses a resource that is slow everywhere, the copy takes
+/// as long as the task itself, except for the speed of the node and the usual difference between two
+/// attempts: without that difference it would never win on an equally fast node. `of_task` weights the cases;
+/// `race_record` learns it, and `apart`.
 ///
 /// Source: Zheng et al. 2014, section 6 (the first case alone, uncapped); G. Ananthanarayanan et al., Mantri
-/// (2010): at price 1 only what saves slot time is worth it. Ours: the second case.
+/// (2010): at price 1 only copies that save slot time are worth it. Ours: the second case.
 /// @pre both spans are not empty, ascending and finite
 /// @par Cost
-/// O(left (there / 16 + 1) + 8 left / 16), each a search among sixteen
+/// O(left (there / 16 + 1) + 8 left / 16), each step a search among sixteen values
 [[nodiscard]] inline copy_worth worth_of(copy_case const& c) noexcept {
     double place_saved = 0, place_wins = 0, task_saved = 0, task_wins = 0, all = 0;
     detail::attempt_luck const luck(c.apart);
@@ -103,7 +105,7 @@ namespace straggle::inline STRAGGLE_ABI::assign {
                 place_wins += static_cast<double>(shorter);
             }
         });
-        // A task that still takes r takes r * relative + ahead there: on a faster node the longest win.
+        // A task that needs r more takes r * relative + ahead there: on a faster node the longest tasks win.
         for (double const factor : luck.factors()) {
             double const relative = c.relative * factor, ahead = c.age * relative;
             if (!(relative < 1)) continue;
@@ -126,11 +128,11 @@ namespace straggle::inline STRAGGLE_ABI::assign {
     return out;
 }
 
-/// What is claimed of a race, to be held against what comes of it.
+/// The claim about a race, to be compared with its outcome.
 /// @param c the case
 /// @param worth `worth_of(c)`
 /// @par Cost
-/// O(left + there), a logarithm each
+/// O(left + there), with one logarithm each
 [[nodiscard]] inline race_claim claim_of(copy_case const& c, copy_worth const& worth) noexcept {
     auto const guess = [](std::span<double const> times, double more, double scale) {
         double sum = 0, squares = 0;

@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Rows to columns, each row once at most, each column as often as it has room: what may be assigned, and the
-/// two ways to do it that never take anything back. Plain numbers; that rows are stragglers and columns nodes
-/// is the business of `assigner.hpp`. The best way is in `optimal_assignment.hpp`.
+/// Assigns rows to columns, each row at most once, each column as often as it has room: the permitted pairs,
+/// and the two methods that never revise an assignment. Plain numbers; `assigner.hpp` maps rows to stragglers
+/// and columns to nodes. The optimal method is in `optimal_assignment.hpp`.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -24,23 +24,23 @@
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// The pairs that may be assigned, row by row.
-/// @pre where it is used: all spans but `first` are of one length, less than 2^32, `first` is at most that
-/// and does not fall; every value is finite and more than 0
+/// The permitted pairs, row by row.
+/// @pre on use: all spans except `first` have the same length, less than 2^32; `first` is nondecreasing and
+/// at most that length; every value is finite and positive
 struct assignable_pairs {
-    std::span<std::uint32_t const> first;  ///< the pairs of row i are those from first[i] up to first[i + 1]
-    std::span<std::uint32_t const> column; ///< of each pair, rising within a row
-    std::span<double const> value;         ///< what the pair brings; the sum is to be large
+    std::span<std::uint32_t const> first;  ///< row i has the pairs from first[i] to first[i + 1]
+    std::span<std::uint32_t const> column; ///< of each pair, ascending within a row
+    std::span<double const> value;         ///< the value of the pair; the sum is maximized
     std::span<double const> second;        ///< decides between equal values: the larger is better
 
-    /// How many rows there are.
+    /// Number of rows.
     [[nodiscard]] constexpr std::size_t rows() const noexcept { return first.empty() ? 0 : first.size() - 1; }
 };
 
 /// A pair that was assigned.
 struct assigned_pair {
     std::uint32_t row = 0;  ///< of the pair
-    std::uint32_t pair = 0; ///< its place among the pairs
+    std::uint32_t pair = 0; ///< its index among the pairs
     friend constexpr bool operator==(assigned_pair const&, assigned_pair const&) = default;
 };
 
@@ -50,9 +50,9 @@ struct admit_all {
     constexpr bool operator()(std::uint32_t) const noexcept { return true; }
 };
 
-/// The slot that puts stragglers and nodes together: `matching(pairs, room, out, admit)` writes to `out`, in
-/// the order in which rows got a column. `room` says how many rows each column takes. `admit(row)` is asked
-/// about each row that would get a column, once; what it refuses is left out for good.
+/// The interface that matches stragglers and nodes: `matching(pairs, room, out, admit)` writes to `out`, in
+/// the order in which rows got a column. `room` is the number of rows each column takes. `admit(row)` is
+/// called once for each row about to get a column; a refused row is left out for good.
 template <class Matching>
 concept matching =
     std::copyable<Matching> &&
@@ -66,17 +66,16 @@ concept matching =
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The highest bit is set where a value is not finite and more than 0: of those that are, the bits are from 1
-// up to those of infinity. For one value or several. By bits, as with -ffast-math NaN may compare as it
-// likes.
+// Sets the highest bit if a value is not finite and positive: the bits of valid values range from 1 to below
+// those of infinity. For one or several values. Uses bits, since with -ffast-math comparisons with NaN are
+// unreliable.
 template <class Bits>
 [[nodiscard]] STRAGGLE_ALWAYS_INLINE Bits bits_of_no_gain(Bits bits) noexcept {
     bits = bits - std::uint64_t{1};
     return bits | (bits + ((std::uint64_t{1} << 63) - infinity_bits + 1));
 }
 
-// Of a row that has pairs; without a branch for a pair, as which contract is broken is asked only where one
-// is.
+// For a row with pairs; branchless per pair, since the violated contract is identified only if there is one.
 [[nodiscard]] inline bool is_row_assignable(assign::assignable_pairs const& p, std::size_t row,
                                             std::size_t columns) noexcept {
     constexpr std::uint64_t sign = std::uint64_t{1} << 63;
@@ -99,7 +98,7 @@ template <class Bits>
     return true;
 }
 
-// That the spans fit together.
+// Checks that the spans fit together.
 inline void expect_pairs(assign::assignable_pairs const& p) {
     std::size_t const pairs = p.column.size();
     STRAGGLE_EXPECTS(p.value.size() == pairs && p.second.size() == pairs && pairs < no_index);
@@ -120,7 +119,7 @@ inline void expect_assignable(assign::assignable_pairs const& p, std::span<std::
             STRAGGLE_EXPECTS(p.column[i] < p.column[i + 1]);
 }
 
-// Whether one pair is better than another: by value, then by the second number, then the first to appear.
+// Whether one pair is better than another: by value, then by `second`, then by order.
 [[nodiscard]] inline bool is_better_pair(assign::assignable_pairs const& p, std::uint32_t a,
                                          std::uint32_t b) {
     if (p.value[a] != p.value[b]) return p.value[a] > p.value[b];
@@ -143,10 +142,9 @@ inline void expect_assignable(assign::assignable_pairs const& p, std::span<std::
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// One row after the other, as they come: each takes the best of the columns that still have room.
-///
-/// Source: RiskI (Zheng et al. 2014), algorithm 2, for one straggler after the other. Right where the order
-/// of the rows is their priority. Ties go to the larger `second`, then to the first column.
+/// Rows in the given order: each takes the best of the columns that still have room.
+/// Source: RiskI (Zheng et al. 2014), algorithm 2, for one straggler after the other. Appropriate if the
+/// order of the rows is their priority. Ties go to the larger `second`, then to the first column.
 /// @par Cost
 /// O(pairs), 4 bytes per column; allocates nothing in the steady state
 /// @par Guarantees
@@ -175,14 +173,13 @@ class assignment_in_turn {
     std::vector<std::uint32_t> room_;
 };
 
-/// The best pair first, then the best of those that are left, until rows or columns are used up.
-///
-/// The sum is at least half of the largest possible. Ties go to the larger `second`, then to the first row,
-/// then to the first column.
+/// The best pair first, then the best of the remaining ones, until rows or columns are used up.
+/// The sum is at least half of the maximum. Ties go to the larger `second`, then to the first row, then to
+/// the first column.
 /// @par Cost
-/// O(pairs + looks * pairs of a row): a row is looked at again when the column it wants is full and
-/// it would be next, which is seldom more than a few times, and rows * rows times at worst; 8 bytes per row
-/// and 4 per column; allocates nothing in the steady state
+/// O(pairs + lookups * pairs of a row): a row is examined again if the column it wants is full when its turn
+/// comes, usually at most a few times, at worst rows * rows times; 8 bytes per row and 4 per column;
+/// allocates nothing in the steady state
 /// @par Guarantees
 /// deterministic; only allocation can throw, before `admit` is asked anything
 class greedy_assignment {
@@ -206,7 +203,7 @@ class greedy_assignment {
             wishes_.pop_back();
             std::uint32_t& room_left = room_[pairs.column[best.pair]];
             if (room_left == 0) {
-                wish(pairs, best.row); // something less
+                wish(pairs, best.row); // its next-best pair
             } else if (admit(best.row)) {
                 --room_left;
                 out.push_back(best);
@@ -229,7 +226,7 @@ class greedy_assignment {
     }
 
     std::vector<std::uint32_t> room_;
-    std::vector<assigned_pair> wishes_; // of each row that has no column yet
+    std::vector<assigned_pair> wishes_; // of each row without a column
 };
 
 } // namespace straggle::assign

@@ -2,8 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Rows to columns so that the sum of values is the largest possible: of all assignments, and of those of any
-/// number of rows.
+/// Assigns rows to columns with the largest possible sum of values: overall, and for any number of rows.
 #pragma once
 
 #include <straggle/assign/detail/best_pairs.hpp>
@@ -23,31 +22,29 @@
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// The assignment of the largest sum; a row stays without a column where that is better.
-///
-/// One row after the other gets a column, always the one with which the sum grows most: it takes the column
-/// that is best for it, who was there moves on to the next best, and so on until a column has room. A row
-/// that has a column keeps having one, though maybe another. So the first k rows are the best k rows, for
-/// every k: a limit on their number, kept by `admit`, leaves the best assignment of that size.
+/// The assignment with the largest sum; a row stays without a column if that is better.
+/// Rows get columns one at a time, always the row that increases the sum most: it takes its best column, the
+/// displaced row takes its next-best column, and so on until a column has room. A row that has a column keeps
+/// one, though possibly a different one. So the first k rows are the best k rows, for every k: a limit on
+/// their number, enforced by `admit`, leaves the best assignment of that size.
 ///
 /// Source: shortest augmenting paths with prices on the columns (Jonker and Volgenant 1987, A shortest
 /// augmenting path algorithm for dense and sparse linear assignment problems). Changed: rectangular, with
-/// room in columns, pairs missing, rows left out; a path begins at whichever row makes it best, not at a
-/// given one, which makes the first k the best k. Nothing is looked at that cannot lead to more than what was
-/// found: of each row the best pairs come first, and rows wait by what they could bring at most when they
-/// were last looked at, as prices only rise. For the same reason a list of a row's best pairs, reckoned with
-/// the prices of some time, bounds what they and all others bring ever after; the others wait until nothing
-/// that is known leads to as much as they could.
+/// room in columns, missing pairs, and rows left out; a path starts at whichever row makes it best, which
+/// makes the first k the best k. Nothing is examined that cannot beat the best path found: the best pairs of
+/// each row come first, and rows are ordered by their upper bound at their last examination, as prices only
+/// rise. For the same reason, a list of a row's best pairs at earlier prices bounds both those pairs and all
+/// others; the others are postponed until no known path yields as much as they could.
 ///
-/// Ties between pairs go as in `greedy_assignment`, and nobody moves for nothing; of several assignments of
-/// the same sum the same input always gives the same.
+/// Ties between pairs are broken as in `greedy_assignment`, and a tie is no reason to move a row; among
+/// assignments of the same sum, the same input always gives the same result.
 /// @par Cost
 /// O(rows (pairs + rows^2) log) at worst; 24 bytes for each of the 128 best pairs of a row, or for a quarter
-/// of its pairs if those are more, 136 per row and 48 per column, 16 more per step of the longest search;
+/// of its pairs if that is more, 136 per row and 48 per column, 16 more per step of the longest search;
 /// allocates nothing in the steady state
 /// @par Accuracy
-/// exact where sums of values are, as with whole numbers; else the sum is off by no more than
-/// rounding: a few units in the last place of the largest value for each row
+/// exact if sums of values are, as with whole numbers; otherwise the sum is off by rounding only: a few units
+/// in the last place of the largest value for each row
 /// @par Guarantees
 /// deterministic; only allocation can throw, before `admit` is asked anything
 class optimal_assignment {
@@ -62,7 +59,7 @@ class optimal_assignment {
             detail::expect_pairs(pairs);
             if (few_rows_.solve(pairs, room, out, admit)) return;
         }
-        detail::expect_assignable(pairs, room); // also to tell what few rows did not take
+        detail::expect_assignable(pairs, room); // also for pairs that few_rows rejected
         prepare(pairs, room, out);
         while (find_best_path(pairs)) {
             std::uint32_t const first = row_at_begin(pairs);
@@ -83,15 +80,15 @@ class optimal_assignment {
     // The price of a column that never has room.
     static constexpr double no_price = (std::numeric_limits<double>::max)();
 
-    // A row without a column, and what it can bring at best as the begin of a path.
+    // A row without a column, and the upper bound for a path that starts with it.
     struct waiting_row {
         double at_most;
-        double second; // of the pair that brings so much
+        double second; // of the pair with that bound
         std::uint32_t row;
     };
     struct row_state {
         double value = 0;                 // of the pair
-        std::uint32_t pair = none;        // it has
+        std::uint32_t pair = none;        // the pair it has
         std::uint32_t next_holder = none; // of the same column
     };
     struct column_state {
@@ -155,7 +152,7 @@ class optimal_assignment {
         return next;
     }
 
-    // The path that adds most, whichever row it begins at; false if none adds anything.
+    // Finds the path with the largest gain from any row; false if none gains anything.
     bool find_best_path(assignable_pairs const& p) {
         forget_path();
         for (;;) {
@@ -195,8 +192,8 @@ class optimal_assignment {
         best_pairs_.begin_search();
     }
 
-    // Puts what is open and of the largest gain in front. What can lead to no more than was found is open no
-    // longer, nor are columns where a better path to them was found, which is open as well.
+    // Moves the open place with the largest gain to the front. Drops places that cannot beat the best path
+    // found, and columns with a better path, which is open as well.
     bool find_best_open() {
         while (!open_.empty()) {
             detail::open_place const best = open_.best();
@@ -212,7 +209,7 @@ class optimal_assignment {
         return false;
     }
 
-    // A full column: whoever is there could move on.
+    // A full column: one of its rows could move on.
     void pass(assignable_pairs const& p, std::uint32_t column) {
         columns_[column].is_passed = true;
         for (std::uint32_t row = columns_[column].holder; row != none; row = rows_[row].next_holder)
@@ -221,7 +218,7 @@ class optimal_assignment {
     void move_on(assignable_pairs const& p, std::uint32_t row, std::uint32_t column) {
         double const so_far = gain_without(row, column);
         if (reach_best(p, row, so_far, [&](double at_most) { return !(so_far + at_most > found_); })) return;
-        // To the others when nothing leads to more than they can, which is seldom.
+        // The other pairs become relevant only when no known path yields as much, which is rare.
         open_.open({so_far + best_pairs_.rest(row), none, row});
     }
     void look_further(assignable_pairs const& p, std::uint32_t row) {
@@ -231,17 +228,17 @@ class optimal_assignment {
         else
             reach_all(p, row, gain_without(row, column));
     }
-    // Of the path to a column, if one of those there goes.
+    // The gain of the path to a column if one of its rows leaves.
     [[nodiscard]] double gain_without(std::uint32_t row, std::uint32_t column) const {
         return offers_[column].gain - (rows_[row].value - offers_[column].price);
     }
 
-    // From a row without a column.
+    // Starts at a row without a column.
     void begin_at(assignable_pairs const& p, std::uint32_t row) {
         auto const enough = [&](double at_most) { return at_most < found_; };
         if (reach_best(p, row, 0, enough)) return;
         if (end_ == none) {
-            // Something to compare with.
+            // A first path to compare with.
             best_pairs_.for_all(p, row, [&](edge const& e) {
                 if (columns_[e.column].room > 0 && e.value >= found_) reach(p, e, row, e.value);
             });
@@ -266,7 +263,7 @@ class optimal_assignment {
         if (gain >= o.gain && gain >= found_) reach(p, e, row, gain);
         return gain;
     }
-    // By a path that adds no less than the best so far to the column, and than what was found.
+    // Requires a path at least as good as the best so far to the column, and as the best found.
     void reach(assignable_pairs const& p, edge const& e, std::uint32_t row, double gain) {
         column_state& c = columns_[e.column];
         double& most = offers_[e.column].gain;
@@ -275,7 +272,7 @@ class optimal_assignment {
             found_ = gain;
             end_ = e.column;
         } else {
-            // A column that was passed could be reached again by rounding only.
+            // A passed column could be reached again only by rounding.
             if (!(gain > most) || !(gain > found_) || c.is_passed) return;
             open_.open({gain, e.column, none});
         }
@@ -284,7 +281,7 @@ class optimal_assignment {
         c.via_pair = e.pair;
         c.via_row = row;
     }
-    // Nobody moves for nothing.
+    // A tie is no reason to move a row.
     [[nodiscard]] bool wins_tie(assignable_pairs const& p, std::uint32_t pair, std::uint32_t row) const {
         if (end_ == none || rows_[row].pair != none) return false;
         std::uint32_t const other = columns_[end_].via_pair;
@@ -304,7 +301,7 @@ class optimal_assignment {
                 offers_[column].price += offers_[column].gain - found_;
     }
 
-    // Everybody on the path moves on, the last to a column with room.
+    // Every row on the path moves on, the last to a column with room.
     void move_along(assignable_pairs const& p) {
         --columns_[end_].room;
         for (std::uint32_t column = end_;;) {
@@ -325,17 +322,17 @@ class optimal_assignment {
         *at = rows_[row].next_holder;
     }
 
-    detail::few_rows few_rows_; // solves what is small
+    detail::few_rows few_rows_; // solves small problems
     detail::best_pairs best_pairs_;
     std::vector<detail::column_offer> offers_; // of columns
     std::vector<column_state> columns_;
     std::vector<row_state> rows_;
     std::vector<waiting_row> waiting_, looked_at_;
-    // Of the path that is looked for: what it adds, the column with room at its end, and what was reached.
+    // Of the current path: its gain, the column with room at its end, and the columns reached.
     double found_ = 0;
     std::uint32_t end_ = none;
     std::vector<std::uint32_t> reached_;
-    detail::open_places open_; // some of them out of date
+    detail::open_places open_; // some of them outdated
 };
 
 } // namespace straggle::assign

@@ -2,8 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Is a copy of a straggler worth it? What it can be expected to win, what it costs, and how likely it is to
-/// be the first.
+/// Is a copy of a straggler worth it? Its expected gain, its cost, and its probability to finish first.
 #pragma once
 
 #include <straggle/assign/detail/race.hpp>
@@ -26,30 +25,30 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// A straggler and a node where a copy of it could run. All times are in one unit, counted from now, and not
 /// negative.
 struct backup_case {
-    /// r: what the straggler still takes where it runs; a single sample if it is known.
+    /// r: time the straggler still needs where it runs; a single sample if it is known.
     stats::empirical_view remaining{};
     /// X: what a copy would take on the node.
     stats::empirical_view copy{};
-    /// o: before the copy runs; added to every X.
+    /// o: start-up time of the copy; added to every X.
     double launch = 0;
-    /// s: what the job's next-slowest task still takes. To be done before that gains the job nothing.
+    /// s: time the job's next-slowest task still needs. Finishing earlier gains the job nothing.
     double next_slowest = 0;
-    /// What a second of a slot costs now, in seconds of the job, by the load of the cluster; 0 where that is
-    /// not known. A policy takes its own price where that is higher.
+    /// Current cost of one second of a slot in seconds of the job, from the load of the cluster; 0 if
+    /// unknown. A policy uses its own price if that is higher.
     double slot_price = 0;
 };
 
-/// What a copy is worth, in the unit of the times.
+/// The value of a copy, in the unit of the times.
 struct backup_value {
     double profit = 0;          ///< gain - cost
-    double gain = 0;            ///< what the job can be expected to win
-    double cost = 0;            ///< of the slot the copy takes
-    double win_probability = 0; ///< that the copy is done before the straggler
+    double gain = 0;            ///< expected time the job saves
+    double cost = 0;            ///< of the slot that the copy takes
+    double win_probability = 0; ///< that the copy finishes before the straggler
     friend constexpr bool operator==(backup_value const&, backup_value const&) = default;
 };
 
-/// A rule that says what a copy is worth, and whether that is enough: `value(c)`, `accepts(v)`; `name` stands
-/// in reports. Of several nodes the one of the largest profit is the best.
+/// A rule for the value of a copy, and whether that value is sufficient: `value(c)`, `accepts(v)`; `name`
+/// appears in reports. Among several nodes, the one with the largest profit is the best.
 template <class Policy>
 concept profit_policy = requires(Policy const& policy, backup_case const& c, backup_value const& v) {
     { policy.value(c) } -> std::same_as<outcome<backup_value>>;
@@ -61,7 +60,7 @@ concept profit_policy = requires(Policy const& policy, backup_case const& c, bac
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Says in one line what a type misses; the concept would say it in dozens.
+// Says in one line what a type lacks; the concept would take dozens.
 template <class Policy>
 consteval bool explain_profit() {
     using namespace assign;
@@ -85,7 +84,7 @@ consteval bool explain_profit() {
     return true;
 }
 
-// What all policies ask of a case.
+// Checks that apply to all policies.
 [[nodiscard]] constexpr status check_case(assign::backup_case const& c) {
     if (c.remaining.empty() || c.copy.empty()) return status::insufficient_evidence;
     if (!is_finite(c.launch) || !(c.launch >= 0)) return status::out_of_domain;
@@ -104,48 +103,48 @@ consteval bool explain_profit() {
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// What the job can expect to win, less what the slot of the copy costs. The default of the library.
+/// The job's expected gain minus the cost of the copy's slot. The library's default.
 ///
-/// r and X + o are independent. The gain is E[(max(r, s) - max(X + o, s))+]: a copy that is too late loses
-/// nothing, as the straggler goes on, and the time before s, when the next-slowest task of the job ends,
-/// gains nothing. With s = 0 it is E[(r - X - o)+]. The copy holds its slot until the first of both is done,
-/// so the cost is `slot_price` E[min(r, X + o)]. The time that the slot of the straggler is free earlier, if
-/// the copy wins, is not set against that.
+/// r and X + o are independent. The gain is E[(max(r, s) - max(X + o, s))+]: a late copy loses nothing, since
+/// the straggler continues, and time before s, when the next-slowest task of the job ends, gains nothing.
+/// With s = 0 it is E[(r - X - o)+]. The copy holds its slot until the first of both finishes, so the cost is
+/// `slot_price` E[min(r, X + o)]. The slot time that the straggler saves if the copy wins is not credited.
 ///
 /// Source: ours; figure 9 of RiskI (Zheng et al. 2014), which that paper's own formula does not express
 /// (`papers::riski_2014::profit`).
 ///
-/// The slot price is what a second of a slot is worth in seconds of the job. In a full cluster the slot is
-/// taken from another task, and delays a job that runs on k slots by 1/k seconds: 1 / k for the number of
-/// slots a job usually has. 0 where slots are idle and free of charge. At 1 with s = 0, profit > 0 exactly if
+/// The slot price is the value of one second of a slot in seconds of the job. In a full cluster the slot is
+/// taken from another task, and delays a job that runs on k slots by 1/k seconds: use 1 / k for the usual
+/// number of slots per job. 0 if slots are idle and free of charge. At 1 with s = 0, profit > 0 exactly if
 /// all attempts together are expected to take less slot time with the copy than without: speculation that
-/// frees resources, as Mantri's. A case may say what the load makes of the price: the higher one counts.
+/// frees resources, as in Mantri. A case may contain the price from the load: the higher one applies.
 /// @par Cost
 /// value O(min(a log b, a + b)) for a samples on one side and b >= a on the other; allocates
 /// nothing
 /// @par Accuracy
-/// gain and cost over price are off by 4 units in the last place of the largest time; of views
-/// that are parts, as their means
+/// gain and cost over price are off by at most 4 units in the last place of the largest time; for partial
+/// views, as accurate as their means
 struct expected_gain {
     static constexpr std::string_view name = "expected_gain";
 
-    double slot_price = 0.1;            ///< seconds of the job per second of a slot; at least 0 (ours)
-    double least_win_probability = 0.5; ///< a copy must be the first at least so often; in [0, 1] (ours)
+    double slot_price = 0.1; ///< seconds of the job per second of a slot; at least 0 (ours)
+    double least_win_probability =
+        0.5; ///< a copy must be first with at least this probability; in [0, 1] (ours)
 
-    /// What a copy is worth. The win probability is P(X + o < r); a tie is not won.
+    /// The value of a copy. The win probability is P(X + o < r); a tie is not a win.
     /// @pre `slot_price` and `least_win_probability` are in their ranges
-    /// @return `status::insufficient_evidence` where one of the distributions is empty,
-    /// `status::out_of_domain` for times, a launch, a next-slowest time or a price that are negative, or the
-    /// latter three not finite, `status::out_of_range` where a sum over all pairs is too large for a number
+    /// @return `status::insufficient_evidence` if one of the distributions is empty, `status::out_of_domain`
+    /// if a time, launch, next-slowest time or price is negative, or one of the latter three not finite,
+    /// `status::out_of_range` if a sum over all pairs overflows
     [[nodiscard]] STRAGGLE_ALWAYS_INLINE constexpr outcome<backup_value> value(backup_case const& c) const {
         expect_ranges();
         if (status const s = detail::check_case(c); s != status::ok) return s;
         return worth(detail::race(c.remaining, c.copy.moved(c.launch), c.next_slowest), c.slot_price);
     }
-    /// The same for many cases at once. Where the remaining time is a single number, the searches in what the
-    /// copies take wait for memory side by side.
+    /// The same for many cases at once. If the remaining time is a single number, the searches in the samples
+    /// of the copies wait for memory concurrently.
     /// @param cases such as one straggler with each of the nodes
-    /// @param values where the answers go, each what `value` says of its case
+    /// @param values receives the result of `value` for each case
     /// @pre there are as many values as cases; the prices are in their ranges
     void value(std::span<backup_case const> cases, std::span<outcome<backup_value>> values) const {
         expect_ranges();
@@ -155,7 +154,7 @@ struct expected_gain {
             value_some(cases.subspan(i, some), values.subspan(i, some));
         }
     }
-    /// Whether a copy shall be launched: the profit is more than 0 and it wins often enough.
+    /// Whether to launch a copy: the profit is positive and the win probability sufficient.
     [[nodiscard]] constexpr bool accepts(backup_value const& v) const noexcept {
         return v.profit > 0 && v.win_probability >= least_win_probability;
     }
@@ -200,19 +199,19 @@ struct expected_gain {
     }
 };
 
-/// What each of many cases is worth, by any policy: such as one straggler with each of the nodes.
+/// The values of many cases, by any policy: for example one straggler with each of the nodes.
 ///
-/// A policy may have a way of its own to value many at once, `value(cases, values)`; `expected_gain` has.
+/// A policy may provide its own function for many at once, `value(cases, values)`; `expected_gain` does.
 /// @param policy a `profit_policy`
-/// @param cases what is asked
-/// @param values where the answers go, each what `value` says of its case
+/// @param cases the cases to value
+/// @param values receives the result of `value` for each case
 /// @pre there are as many values as cases
 /// @par Cost
-/// that of `value` for each case at most; `expected_gain`, for a straggler of which one number is
-/// known, about a third of it where the samples of the nodes are in no cache; allocates nothing
+/// at most that of `value` for each case; `expected_gain`, for a straggler with a single remaining time,
+/// takes about a third of it if the samples of the nodes are not cached; allocates nothing
 /// @par Accuracy
-/// the same bits as one by one, unless the compiler fuses multiplications and additions
-/// (-ffp-contract, which is what GCC does for a processor that can): then within that of `value`
+/// the same bits as one by one, unless the compiler fuses multiplications and additions (-ffp-contract, which
+/// GCC does on processors that support it): then within the accuracy of `value`
 /// @par Example
 /// `for (auto& c : cases) c.remaining = straggler; value_all(expected_gain{}, cases, values);`
 template <profit_policy Policy>

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Copies that ran teach: do they win as often as was said, are late tasks late because of where they run or
-/// because of what they are, and by how much do two attempts of one task differ?
+/// Learns from copies that ran: do they win as often as predicted, are late tasks late because of their place
+/// or because of themselves, and how much do two attempts of one task differ?
 #pragma once
 
 #include <algorithm>
@@ -19,12 +19,12 @@
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// What races are taken to show before there are any.
+/// Prior beliefs before the first race.
 struct race_record_options {
-    double of_task = 0.5;          ///< share of late tasks that are late because of what they are
-    double as_many = 6;            ///< races that this counts as
-    double remembered = 100;       ///< races, then older ones fade
-    std::size_t most_kinds = 1024; ///< kinds told apart; further ones share what all have shown
+    double of_task = 0.5;          ///< share of late tasks that are late because of themselves
+    double as_many = 6;            ///< weight of this prior in races
+    double remembered = 100;       ///< races; beyond, older ones fade
+    std::size_t most_kinds = 1024; ///< kinds kept apart; further ones share the record of all
 };
 
 /// A guess of a time: mean and variance of its logarithm.
@@ -33,46 +33,46 @@ struct log_guess {
     double variance = 0; ///< of the logarithm
 };
 
-/// What was claimed of a race when it began; `claim_of` makes it.
+/// The claim about a race at its start; made by `claim_of`.
 struct race_claim {
-    double claimed = 0;  ///< chance of the copy to win, before any correction
+    double claimed = 0;  ///< probability that the copy wins, before any correction
     double age = 0;      ///< of the task, when its copy began
-    double relative = 1; ///< slowdown of the copy's node / slowdown of its own
-    log_guess place{};   ///< how long the copy takes if the place is to blame
+    double relative = 1; ///< slowdown of the copy's node / slowdown of the task's own node
+    log_guess place{};   ///< time of the copy if the place is to blame
     log_guess task{};    ///< the same if the task is
 };
 
 /// Learns from races between tasks and their copies.
 ///
-/// Each race is compared with itself: how likely is the time that the copy took, or had run for when it lost,
-/// if the place was to blame, and how likely if the task was? A copy that wins because its node is the faster
-/// one says nothing by winning; that it takes three times the usual says whose fault it was. By Bayes a race
-/// counts for the one or the other, for its kind and for all. What a copy takes if the task is to blame is
-/// not quite what the task takes: by how much two attempts of one task differ is learned as well, by Bayes
-/// among a few values. On top, claimed probabilities are held against what came: if copies win less often
-/// than said, all claims come down on the scale of log-odds.
+/// Each race is evaluated on its own: how likely is the time that the copy took, or had run when it lost, if
+/// the place was to blame, and how likely if the task was? A win on a faster node alone proves nothing, but a
+/// copy that takes three times the usual time shows which was to blame. By Bayes' rule a race counts for one
+/// or the other, for its kind and for all. If the task is to blame, a copy does not take exactly as long as
+/// the task: how much two attempts of one task differ is learned as well, by Bayes' rule among a few values.
+/// In addition, claimed probabilities are compared with outcomes: if copies win less often than claimed, all
+/// claims are lowered on the log-odds scale.
 ///
 /// Source: ours; the correction is Platt's with slope 1.
 /// @par Cost
-/// O(log kinds); 24 bytes a kind
+/// O(log kinds); 24 bytes per kind
 /// @par Guarantees
 /// deterministic
 class race_record {
   public:
-    /// @param options what is assumed before the first race
+    /// @param options prior beliefs
     explicit race_record(race_record_options const& options = {}) : options_(options) {}
 
-    /// Chance that a late task of this kind is late because of what it is.
+    /// Probability that a late task of this kind is late because of itself.
     [[nodiscard]] double of_task(std::uint32_t kind) const noexcept {
         double const all =
             (options_.of_task * options_.as_many + all_.of_task) / (options_.as_many + all_.races);
         tally const* const own = find(kind);
         return own ? (all * options_.as_many + own->of_task) / (options_.as_many + own->races) : all;
     }
-    /// By how much two attempts of one task differ, apart from where they run: standard deviation of the
-    /// logarithm of their ratio.
+    /// How much two attempts of one task differ, apart from their place: standard deviation of the logarithm
+    /// of their ratio.
     [[nodiscard]] double apart() const noexcept { return apart_; }
-    /// What a claimed win probability has turned out to mean.
+    /// The win probability that a claim has turned out to mean.
     [[nodiscard]] double corrected(double claimed) const noexcept {
         double const p = (std::min)((std::max)(claimed, 0.001), 0.999);
         double const shifted = 1 / (1 + (1 - p) / p * std::exp(-shift_));
@@ -80,9 +80,9 @@ class race_record {
         return (tenth_prior * shifted + t.won) / (tenth_prior + t.races);
     }
     /// A race is over.
-    /// @param claim what was said of it
+    /// @param claim made at its start
     /// @param took how long the copy ran, above 0, in the unit of the claim
-    /// @param copy_won which of the two ended first
+    /// @param copy_won whether the copy ended first
     void observe(std::uint32_t kind, race_claim const& claim, double took, bool copy_won) {
         double const place = likely_by_place(claim.place, log_of(took), copy_won), before = of_task(kind);
         each_luck const luck = copy_won ? by_luck(claim, took) : by_whole_task(claim, took);
@@ -107,9 +107,9 @@ class race_record {
         ++races_;
         if (copy_won) ++won_;
     }
-    /// Races seen, and those that the copy won.
+    /// Number of races.
     [[nodiscard]] std::uint64_t races() const noexcept { return races_; }
-    /// Those that the copy won.
+    /// Number of races that the copy won.
     [[nodiscard]] std::uint64_t won() const noexcept { return won_; }
 
     /// Appends what was learned.
@@ -131,7 +131,7 @@ class race_record {
         for (double const log : luck_.logs) out.real(log);
         out.real(luck_.races);
     }
-    /// Reads what `write` has appended; the reader says if it is not that, and the record is then of no use.
+    /// Reads what `write` appended; if that is invalid, the reader fails and the record is unusable.
     void read(byte_reader& in) {
         read(in, all_);
         kinds_.clear();
@@ -159,7 +159,7 @@ class race_record {
         luck_.races = in.real();
         if (in.expect(luck_.races >= 0 && detail::is_finite(luck_.races))) weigh_lucks();
     }
-    /// Takes in the races of another one.
+    /// Adds the races of another record.
     void merge(race_record const& other) {
         double const races = static_cast<double>(races_), more = static_cast<double>(other.races_);
         if (more > 0) shift_ = (races * shift_ + more * other.shift_) / (races + more);
@@ -184,13 +184,13 @@ class race_record {
     }
 
   private:
-    static constexpr double anything = 0.05; // may happen
-    // By how much two attempts may differ: as likely as each other before the first race.
+    static constexpr double anything = 0.05; // probability floor for any outcome
+    // Values for the difference of two attempts, equally likely before the first race.
     static constexpr std::array<double, 4> differ{0.1, 0.2, 0.4, 0.8};
     using each_luck = std::array<double, 4>;
 
     [[nodiscard]] static double beyond(double z) noexcept { return 0.5 * std::erfc(z * 0.7071067811865476); }
-    // How likely a copy ends after this time, or has not ended by then, if it differs by so much from a
+    // Likelihood that a copy ends after this time, or has not ended by then, given its difference from a
     // guess.
     [[nodiscard]] static double likely(log_guess const& guess, double differs, double log,
                                        bool ended) noexcept {
@@ -202,15 +202,15 @@ class race_record {
     [[nodiscard]] static double likely_by_place(log_guess const& place, double log, bool ended) noexcept {
         return likely(place, differ.front(), log, ended);
     }
-    // The same for a copy that takes as long as its task, which by now has run for so long that a copy of it
-    // takes more than `least`: a copy that was first by far has shown that the task is not to blame.
+    // The same for a copy that takes as long as its task, given that the task has run so long that a copy of
+    // it takes more than `least`: a copy that wins by far shows that the task is not to blame.
     [[nodiscard]] static double likely_by_task(log_guess const& task, double differs, double log,
                                                double least) noexcept {
         double const left = (std::max)(likely(task, differs, least, false), anything);
         double const p = likely(task, differs, log, true) * beyond((least - log) / differs) / left;
         return p >= 0 ? p : 0.0;
     }
-    // That of a copy whose task is to blame, for each luck.
+    // Likelihoods if the task is to blame, for each value of the difference.
     [[nodiscard]] static each_luck by_task(race_claim const& claim, double took) noexcept {
         double const log = log_of(took), least = log_of((claim.age + took) * claim.relative);
         each_luck p{};
@@ -218,9 +218,10 @@ class race_record {
             p[k] = likely_by_task(claim.task, differ[k], log, least);
         return p;
     }
-    // The same of one that was first, for how lucky it was: what its time was, and that its task takes longer
-    // still. By both the guess and the copy the task may take that long, or else the copy was very lucky.
-    // (For the blame this believes the guess too much: where that is off, lucky copies would be the rule.)
+    // The same for a winning copy, to learn the difference: combines its time with the fact that its task
+    // takes even longer. Either the guess and the copy together make that plausible, or the copy was very
+    // lucky. (Not used for the blame, as it trusts the guess too much: if that is off, lucky copies would
+    // seem to be the rule.)
     [[nodiscard]] static each_luck by_luck(race_claim const& claim, double took) noexcept {
         double const log = log_of(took), least = log_of((claim.age + took) * claim.relative);
         double const v = claim.task.variance + differ.front() * differ.front();
@@ -235,7 +236,7 @@ class race_record {
         }
         return p;
     }
-    // That of a copy that lost: of a task that has ended it is known how long it took.
+    // For a losing copy: the length of its task is known.
     [[nodiscard]] static each_luck by_whole_task(race_claim const& claim, double took) noexcept {
         double const log = log_of(took), whole = log_of((claim.age + took) * claim.relative);
         each_luck p{};
@@ -269,7 +270,7 @@ class race_record {
                                          [](tally const& k, std::uint32_t id) { return k.kind < id; });
         return at != kinds_.end() && at->kind == kind ? &*at : nullptr;
     }
-    // That of a kind, made if there is room; null if not, or if the kind is not known.
+    // The entry of a kind, created if there is room; null if not, or if the kind is unknown.
     tally* place_of(std::uint32_t kind) {
         if (kind == (std::numeric_limits<std::uint32_t>::max)()) return nullptr;
         auto const at = std::lower_bound(kinds_.begin(), kinds_.end(), kind,
@@ -301,7 +302,7 @@ class race_record {
         t.races *= 0.5;
     }
 
-    // What races have shown of each luck: logarithms of how likely they were, the best of them 0.
+    // Log likelihood of each value of the difference, the largest normalized to 0.
     struct luck_tally {
         each_luck logs{};
         double races = 0;
@@ -323,15 +324,15 @@ class race_record {
 
     race_record_options options_;
     luck_tally luck_{};
-    each_luck lucks_{0.25, 0.25, 0.25, 0.25}; // how likely each is
-    double apart_ = 0.375;                    // the expectation over them
+    each_luck lucks_{0.25, 0.25, 0.25, 0.25}; // probability of each value
+    double apart_ = 0.375;                    // their expectation
     tally all_{};
     std::vector<tally> kinds_{}; // by kind
-    // Claims of one tenth, after the shift.
+    // Claims in one tenth, after the shift.
     struct tenth {
         double races = 0, won = 0;
     };
-    static constexpr double tenth_prior = 20; // races that the shifted claim counts as
+    static constexpr double tenth_prior = 20; // weight of the shifted claim in races
     [[nodiscard]] static std::size_t place_in_tenths(double p) noexcept {
         return (std::min)(static_cast<std::size_t>(p * 10), std::size_t{9});
     }

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Where does a new task run best? Free nodes in the order in which a task would end there, and those that
-/// are worse than waiting left out.
+/// Where does a new task run best? Orders free nodes by when the task would end there, and omits those that
+/// are worse than waiting.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -20,37 +20,37 @@
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// A node as far as a new task is concerned.
+/// The properties of a node that matter for a new task.
 struct free_place {
-    std::uint32_t row = 0;   ///< the caller's
-    std::uint32_t free = 0;  ///< slots that idle
+    std::uint32_t row = 0;   ///< set by the caller
+    std::uint32_t free = 0;  ///< idle slots
     std::uint32_t slots = 1; ///< all slots
     node_state state = node_state::healthy;
     double slowdown = 1;      ///< how many times as long a task takes there
-    bool fails = false;       ///< what ended there last has failed
+    bool fails = false;       ///< its latest attempts failed
     std::uint32_t number = 0; ///< of the node, the same in every call
 };
 
 /// A node for a new task, and when the task would end there.
 struct ranked_place {
     std::uint32_t row = 0; ///< of the node
-    double end = 0;        ///< from now on; 0 where its time is not known
+    double end = 0;        ///< from now on; 0 if unknown
     friend constexpr bool operator==(ranked_place const&, ranked_place const&) = default;
 };
 
 /// Ranks the free nodes for a new task, best first.
 ///
-/// Nodes that fail come after all others of their state: a task that fails soon would else come back to the
-/// same idle node for ever. Healthy nodes come in the order of the task's time there; what differs by less
-/// than 3 % is equal, and of equal nodes the one with the largest share of idle slots is first, then one that
-/// depends on the numbers of node and task: so that ties spread, and the same facts give the same answer in
-/// any order of nodes. A last resort follows, and only if the task would end there before it would end on a
-/// healthy slot it had to wait for; if a healthy slot is free, waiting takes no time.
+/// Nodes that fail come after all others of their state: otherwise a quickly failing task would return to the
+/// same idle node forever. Healthy nodes are ordered by the task's time there; differences below 3 % count as
+/// ties, which go to the node with the largest share of idle slots, then by a hash of node and task: so ties
+/// spread, and the same facts give the same answer for any order of the nodes. A last resort follows only if
+/// the task would end there before it would end on a healthy slot it has to wait for; if a healthy slot is
+/// free, there is no wait.
 ///
 /// Source: ours.
-/// @param usual time of the task on a node of slowdown 1; 0: not known
-/// @param wait until a healthy slot is free; infinite: there will be none
-/// @param task any number of the task
+/// @param usual time of the task on a node of slowdown 1; 0: unknown
+/// @param wait until a healthy slot is free; infinite: never
+/// @param task any number that identifies the task
 /// @param out written, its memory reused
 /// @par Cost
 /// O(n log n)
@@ -69,8 +69,8 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
     }
     double const waiting = any ? 0.0 : wait;
     double const otherwise = waiting + time * (best < std::numeric_limits<double>::infinity() ? best : 1.0);
-    // Sorted by one number: the steps of 3 %, those of other states and of nodes that fail behind all others,
-    // and as the fraction, to 34 bits, the share of slots that are busy.
+    // Sort by one number: steps of 3 %, offset for other states and failing nodes, with the share of busy
+    // slots as the fraction, to 34 bits.
     constexpr double steps = 65536;
     auto const order = [](free_place const& n) {
         double const step = std::floor(std::log(n.slowdown) / 0.03 + 0.5) + steps / 2;
@@ -83,7 +83,7 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
         if (n.free == 0 || !(n.slowdown > 0)) continue;
         bool const last = n.state == node_state::last_resort;
         if (n.state != node_state::healthy && !last) continue;
-        // With no idea of the task's time, a last resort is for when nothing else will ever be free.
+        // If the task's time is unknown, use a last resort only when nothing else will become free.
         if (last && !(time > 0 ? time * n.slowdown < otherwise
                                : !(waiting < std::numeric_limits<double>::infinity())))
             continue;

@@ -2,8 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Suspects as stragglers: a suspect that points to the user's record needs no fields but those of the
-/// record.
+/// Suspects as stragglers: a suspect that points to the user's record needs only the fields of that record.
 #pragma once
 
 #include <straggle/assign/backup_fields.hpp>
@@ -18,7 +17,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A field of the record that a suspect points to.
+// Reads a field of the record that a suspect points to.
 template <class Projection>
 struct of_row {
     [[no_unique_address]] Projection projection{};
@@ -48,14 +47,13 @@ constexpr auto of_row_if_given(Projection const& projection) {
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// The fields of a suspect, from those of the running task that its `row` points to: where it runs, how many
-/// attempts of it run, whether it may be copied. What is left of it the suspect knows itself.
-///
-/// A record names one node. Where it stands for several attempts and a copy must keep away from all of them,
-/// and for `.next_slowest` and `.can_run`, name `straggler_fields` of your own.
+/// The fields of a suspect, derived from those of the running task that its `row` points to: where it runs,
+/// how many attempts of it run, whether it may be copied. The suspect itself contains the time it has left.
+/// A record names one node. If it stands for several attempts and a copy must avoid all their nodes, or for
+/// `.next_slowest` and `.can_run`, use your own `straggler_fields`.
 /// @par Example
 /// `assigner.choose(scan(job.view(), tasks), suspect_fields(fields), hosts, of_host, predict)`; `choose` does
-/// it itself where it is given `running_fields`
+/// this itself when it gets `running_fields`
 template <class Fields>
     requires detail::running_aggregate<Fields>
 [[nodiscard]] constexpr auto suspect_fields(Fields const& of_task) {
@@ -69,14 +67,14 @@ template <class Fields>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A suspect whose row leads to a record that has these fields.
+// A suspect whose row points to a record with these fields.
 template <class Suspect, class Fields>
 inline constexpr bool points_to = false;
 template <class Task, class TimeLeft, class Fields>
 inline constexpr bool points_to<suspect<Task*, TimeLeft>, Fields> =
     record::node_field<decltype(Fields::node), std::remove_const_t<Task>>;
 
-// Where the traits of a straggler stand: with its type, or with that of the record that it points to.
+// Finds the traits of a straggler: its own, or those of the record it points to.
 template <class Straggler>
 struct traits_place {
     using type = Straggler;

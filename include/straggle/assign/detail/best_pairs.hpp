@@ -2,14 +2,13 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `assign/optimal_assignment.hpp`: which pairs of a row bring most at the prices of today,
-/// without looking at all of them.
-///
-/// A row holds its best pairs, an eighth of all or 64, whose memory is close together; of those it lists the
-/// best 64 in order. Both know the prices of some time. As prices only rise, what a pair brought then bounds
-/// what it brings ever after, and the same is true of all that is not listed, or not held. A list is put in
-/// order again when it has cost as much as that by being out of date; it is made anew from what is held when
-/// what is not listed could be of use, and so is what is held from all pairs.
+/// Private part of `assign/optimal_assignment.hpp`: finds the pairs of a row that yield most at the current
+/// prices, without examining all of them.
+/// A row holds its best pairs (an eighth of all, or 64) close together in memory, and lists the best 64 of
+/// those in order. Both are based on earlier prices. As prices only rise, the old yield of a pair is an upper
+/// bound from then on; the same holds for pairs not listed, or not held. A list is sorted again once outdated
+/// entries have cost as much as sorting; it is rebuilt from the held pairs when an unlisted pair could be
+/// useful, and the held pairs are rebuilt from all pairs likewise.
 #pragma once
 
 #include <straggle/assign/greedy_assignment.hpp>
@@ -24,10 +23,10 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Of a column: what every look at a pair needs.
+// The data of a column that every examined pair needs.
 struct column_offer {
-    double price = 0; // what a path has to bring to end in a full column
-    double gain = 0;  // of the best path to it; 0 for none
+    double price = 0; // what a path must yield to end in a full column
+    double gain = 0;  // of the best path to it; 0: none
 };
 
 class best_pairs {
@@ -36,13 +35,13 @@ class best_pairs {
 
   public:
     struct edge {
-        double at_most; // the value, less the price of the column at some time
+        double at_most; // the value minus an earlier price of the column
         double value;
         std::uint32_t column;
         std::uint32_t pair;
     };
 
-    // For new pairs. Allocates nothing else later.
+    // Prepares for new pairs. Later calls do not allocate.
     void prepare(pairs const& p) {
         std::size_t const rows = p.rows();
         search_ = 0;
@@ -53,7 +52,7 @@ class best_pairs {
         for (std::size_t row = 0; row < rows; ++row) {
             std::uint32_t const count = p.first[row + 1] - p.first[row];
             most = (std::max)(most, count);
-            // Twice what is held: equal pairs are held all or not at all.
+            // Twice what is held: equal pairs are held either all or none.
             std::uint32_t const capacity =
                 count > few ? (std::min)(count, (std::max)(count / 4, 2 * list_length)) : 0;
             rows_.push_back(
@@ -63,7 +62,7 @@ class best_pairs {
         if (edges_.size() < begin) edges_.resize(begin);
         if (brings_.size() < most) brings_.resize(most);
     }
-    // Prices may have risen.
+    // Prices may have risen since the last search.
     void begin_search() noexcept { ++search_; }
 
     template <class Use>
@@ -71,10 +70,10 @@ class best_pairs {
         for (std::uint32_t i = p.first[row]; i < p.first[row + 1]; ++i)
             use(edge{0, p.value[i], p.column[i], i});
     }
-    // Calls `use` for all of a few pairs of a row, else for those that are listed, the best first, until
-    // `enough` says of what one could bring at most, before anything is added, that the rest is of no use.
-    // @param use says whether the look was in vain, as the price had risen
-    // @return whether the others are of no use, whose memory is far away
+    // Calls `use` for all pairs of a row with few pairs, otherwise for the listed pairs, best first, until
+    // `enough` says that the upper bound of the rest is of no use.
+    // @param use returns whether the pair was outdated because the price had risen
+    // @return whether the other pairs, which are far away in memory, are of no use
     template <class Enough, class Use>
     bool for_best(pairs const& p, offers const& o, std::uint32_t row, Enough&& enough, Use&& use) {
         row_list& r = rows_[row];
@@ -96,18 +95,18 @@ class best_pairs {
         r.stale += stale;
         return is_enough || enough(r.rest);
     }
-    // What a pair that is not listed can bring at most.
+    // Upper bound on the yield of unlisted pairs.
     [[nodiscard]] double rest(std::uint32_t row) const noexcept { return rows_[row].rest; }
 
-    // Makes a list that is older than the search anew.
+    // Rebuilds a list that is older than the search.
     // @return whether it was
     bool renew(pairs const& p, offers const& o, std::uint32_t row) {
         if (rows_[row].listed_in == search_) return false;
         list(p, o, row);
         return true;
     }
-    // The same, or a longer one.
-    // @return false where that would be all pairs
+    // Rebuilds the list, or makes it longer.
+    // @return false if that would include all pairs
     bool lengthen(pairs const& p, offers const& o, std::uint32_t row) {
         row_list& r = rows_[row];
         if (r.listed_in == search_) {
@@ -123,23 +122,23 @@ class best_pairs {
     }
 
   private:
-    // Pairs of a row that are worth a list. As few are looked at one and all.
+    // Number of pairs that justify a list, and its length.
     static constexpr std::uint32_t few = 12, list_length = 64;
-    // Looks at pairs in vain that take as long as to put a list in order.
+    // Outdated lookups that cost as much as sorting a list.
     static constexpr std::uint32_t most_stale = 50;
     static constexpr std::uint32_t never = (std::numeric_limits<std::uint32_t>::max)();
 
     struct row_list {
-        std::size_t begin;                                // of what it holds; the first are listed
-        double rest = 0, rest_of_all = 0;                 // what those not listed, not held can bring at most
-        std::uint32_t capacity;                           // 0 where pairs are few
-        std::uint32_t wanted;                             // as many should be listed
-        std::uint32_t listed = 0, held = 0;               // are
-        std::uint32_t listed_in = never, held_in = never; // the searches when that was
-        std::uint32_t stale = 0;                          // looks in vain
+        std::size_t begin;                                // of the pairs it holds; the first are listed
+        double rest = 0, rest_of_all = 0;                 // upper bounds for pairs not listed, and not held
+        std::uint32_t capacity;                           // 0 if it has few pairs
+        std::uint32_t wanted;                             // target length of the list
+        std::uint32_t listed = 0, held = 0;               // actual numbers
+        std::uint32_t listed_in = never, held_in = never; // the searches in which they were made
+        std::uint32_t stale = 0;                          // outdated lookups
     };
 
-    // The best pairs at the prices of today: as many as are wanted, about.
+    // Lists about as many of the best pairs as wanted, at current prices.
     void list(pairs const& p, offers const& o, std::uint32_t row) {
         row_list& r = rows_[row];
         if (r.held_in != never) list_held(p, o, r);
@@ -161,7 +160,8 @@ class best_pairs {
             if (p.second[a.pair] != p.second[b.pair]) return p.second[a.pair] > p.second[b.pair];
             return a.pair < b.pair;
         });
-        // One of as many as there are rows has room, and never has another price than 0: nothing brings more.
+        // If a row lists as many pairs as there are rows, one of their columns always has room and price 0:
+        // no other pair is better.
         if (r.listed >= p.rows()) r.rest = std::numeric_limits<double>::lowest();
     }
     void hold(pairs const& p, offers const& o, std::uint32_t row) {
@@ -175,7 +175,7 @@ class best_pairs {
         edge* const held = edges_.data() + r.begin;
         for (std::uint32_t i = 0; i < count; ++i) {
             if (brings_[i] < r.rest_of_all) continue;
-            if (r.held == r.capacity) { // too many: the better half of them
+            if (r.held == r.capacity) { // too many: keep the better half
                 std::uint32_t const half = r.capacity / 2;
                 std::nth_element(held, held + half, held + r.held,
                                  [](edge const& a, edge const& b) { return a.at_most > b.at_most; });
@@ -186,8 +186,8 @@ class best_pairs {
             held[r.held++] = {brings_[i], p.value[begin + i], p.column[begin + i], begin + i};
         }
     }
-    // The least of so many of the best of `brings_`, about, as a sample has it. To find the very number takes
-    // three times as long.
+    // Approximate threshold for the `wanted` best of `brings_`, from a sample. The exact value takes three
+    // times as long.
     [[nodiscard]] double least_of(std::uint32_t count, std::uint32_t wanted) const {
         constexpr std::uint32_t drawn = 64;
         double sample[drawn];
@@ -197,8 +197,7 @@ class best_pairs {
         std::nth_element(sample, sample + place, sample + drawn, [](double a, double b) { return a > b; });
         return sample[place];
     }
-    // What is listed, most of which stays where it is. What falls behind those that are not listed is listed
-    // no longer.
+    // Sorts the list again, with most entries in place. Drops entries that fall below unlisted pairs.
     void put_in_order(offers const& o, row_list& r) {
         edge* const listed = edges_.data() + r.begin;
         for (std::uint32_t i = 0; i < r.listed; ++i) {

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What an assigner keeps of the nodes while it makes a plan: their states, their room for copies, and which
-/// of them a copy may not go to whatever it would bring there.
+/// Private part of `assign/assigner.hpp`: the nodes while a plan is made: their states, their room for
+/// copies, and which of them are ruled out regardless of profit.
 #pragma once
 
 #include <straggle/assign/backup_fields.hpp>
@@ -23,7 +23,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 class candidate_nodes {
   public:
-    // Slots for copies by node; placing copies takes them.
+    // Free slots for copies by node; placing copies decrements them.
     [[nodiscard]] std::vector<std::uint32_t>& room() noexcept { return room_; }
     [[nodiscard]] node_state state(std::size_t node) const { return states_[node]; }
 
@@ -56,7 +56,7 @@ class candidate_nodes {
         }
     }
 
-    // How many of a task's attempts count for the limits: of those on nodes that are not healthy one.
+    // How many of a task's attempts count for the limits: those on nodes that are not healthy count as one.
     template <class RunsOn, class Nodes, class Fields>
     [[nodiscard]] std::uint32_t counted(std::uint32_t attempts, RunsOn const& here, Nodes& nodes,
                                         Fields const& fields) const {
@@ -71,8 +71,8 @@ class candidate_nodes {
         return attempts > no_help ? attempts - no_help + 1 : 1;
     }
 
-    // Why a copy may not go there, as far as that needs no prediction; `attempts` of the task run `here`.
-    // `can_run` is asked last.
+    // Why a copy may not go there, as far as no prediction is needed; `attempts` of the task run `here`.
+    // Calls `can_run` last.
     template <class RunsOn, class Name, class CanRun>
     [[nodiscard]] std::optional<assign::backup_refusal> refusal(std::size_t node, Name const& name,
                                                                 RunsOn const& here, std::uint32_t attempts,

@@ -2,10 +2,10 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `assign/optimal_assignment.hpp`: the same paths for a few rows and columns, in a full
-/// table whose rows are looked at whole, several columns at once and without a branch. A branch that depends
-/// on a value is taken by surprise every other time, which costs as much as twenty columns. For the same
-/// reason only values are sought among lanes: where one stands is looked up once it is known to be needed.
+/// Private part of `assign/optimal_assignment.hpp`: the same paths for few rows and columns, in a full table.
+/// Scans whole rows, several columns at once and without branches: a branch on a value is mispredicted half
+/// of the time, which costs as much as twenty columns. For the same reason, scans look only for values;
+/// positions are looked up once they are needed.
 #pragma once
 
 #include <straggle/assign/greedy_assignment.hpp>
@@ -30,7 +30,7 @@ class few_rows {
   public:
     static constexpr std::size_t most_rows = 64, most_columns = 256;
 
-    // As optimal_assignment does; false where pairs break a contract.
+    // Like optimal_assignment; false if pairs violate a contract.
     template <class Admit>
     [[nodiscard]] bool solve(assign::assignable_pairs const& p, std::span<std::uint32_t const> room,
                              std::vector<assign::assigned_pair>& out, Admit& admit) {
@@ -52,12 +52,12 @@ class few_rows {
   private:
     static constexpr double missing = std::numeric_limits<double>::lowest();
     static constexpr double passed = (std::numeric_limits<double>::max)();
-    static constexpr double from_waiting = -1; // instead of a row: the best of those that wait
+    static constexpr double from_waiting = -1; // instead of a row: the best waiting row
     using lanes = simd::short_lanes;
     using lane_mask = simd::short_mask;
     static constexpr std::size_t step = sizeof(lanes) / sizeof(double);
 
-    // Lays the table out; false, before anything is written that a caller sees, where a contract is broken.
+    // Builds the table; false, before any visible output, if a contract is violated.
     [[nodiscard]] bool prepare(assign::assignable_pairs const& p, std::span<std::uint32_t const> room,
                                std::vector<assign::assigned_pair>& out) {
         std::size_t const rows = p.rows();
@@ -83,7 +83,7 @@ class few_rows {
         return true;
     }
 
-    // The values of a row that has pairs; false where they break a contract.
+    // The values of a row with pairs; false if they violate a contract.
     [[nodiscard]] bool lay_out(assign::assignable_pairs const& p, std::uint32_t row,
                                std::size_t columns) noexcept {
         std::size_t const begin = p.first[row], end = p.first[row + 1];
@@ -94,7 +94,7 @@ class few_rows {
             for (std::size_t i = begin; i < end; ++i) values[p.column[i]] = p.value[i];
             return true;
         }
-        // All columns in their order: then each column is that of its place.
+        // All columns in order: each pair's index is its column.
         std::uint32_t const* const column = p.column.data() + begin;
         double const* const value = p.value.data() + begin;
         std::uint32_t misplaced = 0;
@@ -122,14 +122,14 @@ class few_rows {
     [[nodiscard]] static std::uint32_t pair_of(assign::assignable_pairs const& p, std::uint32_t row,
                                                std::uint32_t column) noexcept {
         std::uint32_t const begin = p.first[row], end = p.first[row + 1];
-        // In a row that has all pairs up to that column it is as far from the begin.
+        // In a row with all pairs up to that column, the index is the column.
         if (column < end - begin && p.column[begin + column] == column) return begin + column;
         auto const columns = p.column.subspan(begin, end - begin);
         return begin + static_cast<std::uint32_t>(std::lower_bound(columns.begin(), columns.end(), column) -
                                                   columns.begin());
     }
 
-    // What the rows that wait bring at most, to four values of columns at a time: so they wait together.
+    // The largest value among the waiting rows, for four columns at a time, so that their latencies overlap.
     void find_most_waiting() noexcept {
         std::size_t j = 0;
         for (; j + 4 * step <= width_; j += 4 * step) {
@@ -148,7 +148,7 @@ class few_rows {
         }
         for (; j < width_; j += step) find_most_waiting(j);
     }
-    // The same for one.
+    // The same for one column.
     void find_most_waiting(std::size_t j) noexcept {
         lanes most = simd::splat_short(missing);
         for (std::size_t i = 0; i < waiting_count_; ++i) // there may be no rows, and no values
@@ -163,7 +163,7 @@ class few_rows {
             left += other != row ? 1u : 0u;
         }
         waiting_count_ = left;
-        if (left <= 8) return find_most_waiting(); // to ask takes as long
+        if (left <= 8) return find_most_waiting(); // rescanning is as fast as checking
         double const* const values = &values_[row * width_];
         for (std::size_t j = 0; j < width_; j += step) {
             lanes const v = simd::load_short(values + j), most = simd::load_short(most_waiting_ + j);
@@ -199,9 +199,8 @@ class few_rows {
     }
     static void store(double* to, lanes const& v) noexcept { std::memcpy(to, &v, sizeof v); }
 
-    // The first of the columns that a mask names whose number is the largest of theirs, and whether there are
-    // others.
-    // @param most that number
+    // The first column in a mask with the largest value, and whether there are others.
+    // @param most that value
     struct best_columns {
         std::uint32_t first;
         bool is_only;
@@ -237,11 +236,11 @@ class few_rows {
         return j;
     }
 
-    // A full column: whoever is there could move on.
-    // @return what the best path to a column that is open now adds
+    // A full column: one of its rows could move on.
+    // @return the gain of the best path to an open column
     double pass(std::uint32_t column) noexcept {
         double const gain = gain_[column];
-        gain_[column] = passed; // nothing is more
+        gain_[column] = passed; // cannot gain more
         is_open_[column] = 0;
         passed_gain_[passed_count_] = gain;
         passed_[passed_count_++] = column;
@@ -250,7 +249,7 @@ class few_rows {
             most = reach_from(row, gain - (values_[row * width_ + column] - price_[column]));
         return most;
     }
-    // Reaches all columns from a row by a path that adds so much so far; nobody moves for nothing.
+    // Reaches all columns from a row by a path with the gain so far; a tie is no reason to move.
     double reach_from(std::uint32_t row, double so_far) noexcept {
         double const* const values = &values_[row * width_];
         lanes const begin = simd::splat_short(so_far), me = simd::splat_short(static_cast<double>(row));
@@ -270,8 +269,8 @@ class few_rows {
         return simd::largest_lane(open);
     }
 
-    // The row at the begin of the path, which is known in full from here on. Ties go as in
-    // `greedy_assignment`: to the larger second, then the first row, then the first column.
+    // The row at the start of the path, which is fully known from here on. Ties as in `greedy_assignment`:
+    // larger second, then first row, then first column.
     [[nodiscard]] std::uint32_t row_at_begin(assign::assignable_pairs const& p) noexcept {
         std::uint32_t row = no_index, column = end_;
         if (column == no_index) {
@@ -304,7 +303,7 @@ class few_rows {
                 best = {waiting_[i], j};
                 most_second = second;
             }
-            if (!(most_second < most_second_)) break; // nobody has more
+            if (!(most_second < most_second_)) break; // no other row has more
         }
         return best;
     }
@@ -361,19 +360,19 @@ class few_rows {
 
     std::size_t width_ = 0;
     std::vector<double> values_; // row by row
-    // Of columns; `via` the row before, masks all bits or none, open: full and not passed.
+    // Of columns; `via` is the row before; masks have all bits set or none; open: full and not passed.
     double most_waiting_[most_columns], price_[most_columns], gain_[most_columns], via_[most_columns];
     std::uint64_t has_room_[most_columns], is_open_[most_columns];
     std::uint32_t room_[most_columns], holder_[most_columns];
     std::uint32_t passed_[most_columns];
     std::size_t passed_count_ = 0;
     double passed_gain_[most_columns];
-    // Of rows; those that wait for a column in their order.
+    // Of rows; those waiting for a column, in order.
     std::uint32_t column_of_[most_rows], next_holder_[most_rows], waiting_[most_rows];
     std::size_t waiting_count_ = 0;
     double most_second_ = missing;
     bool knows_most_second_ = false;
-    // Of the path that is looked for: what it adds, and where it ends if it is not a single pair.
+    // Of the current path: its gain, and where it ends if it is not a single pair.
     double found_ = 0;
     std::uint32_t end_ = no_index;
 };

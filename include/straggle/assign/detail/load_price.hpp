@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `assign/assigner.hpp`: what a slot costs now, from the loads that an assigner is shown and
-/// the times that it has had predicted.
+/// Private part of `assign/assigner.hpp`: the current price of a slot, from observed loads and predicted
+/// times.
 #pragma once
 
 #include <straggle/assign/slot_price.hpp>
@@ -18,7 +18,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 class load_price {
   public:
-    // The load of this plan. A clock that is not told says nothing of how long it has been so.
+    // The load of this plan. Without a clock, its duration is unknown.
     void begin(cluster_load const& load, bool by_load) noexcept {
         total_ = 0;
         predicted_ = 0;
@@ -31,12 +31,12 @@ class load_price {
     }
     // 0: not known.
     [[nodiscard]] double price() const noexcept { return price_; }
-    // What a copy of a straggler would take, on one node, is what such tasks take.
+    // The predicted time of a copy on one node stands for the time of such tasks.
     void predicted(stats::empirical_view const& times) noexcept {
         total_ += times.mean().value_or(0);
         ++predicted_;
     }
-    // The plan stands.
+    // The plan is complete.
     void end() noexcept {
         if (predicted_ > 0 && is_finite(total_)) usual_ = total_ / static_cast<double>(predicted_);
     }

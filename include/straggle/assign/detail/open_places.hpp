@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `assign/optimal_assignment.hpp`: which place a path could go on from next, the one that
-/// can lead to most first. A heap as others are, but that nothing branches on which of two children is the
-/// larger, which no processor foresees, and that what was last goes down to a leaf at once and up from there,
+/// Private part of `assign/optimal_assignment.hpp`: the places from which a path could continue, the most
+/// promising first. A binary heap that avoids the unpredictable branch on the larger child: the last element
+/// sinks to a leaf and rises from there, as it mostly belongs near the bottom.
 /// as it mostly belongs there.
 #pragma once
 
@@ -16,9 +16,9 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A full column to pass; or a row that was passed, of which other pairs than are listed wait.
+// A full column to pass; or a row that was passed, whose unlisted pairs remain.
 struct open_place {
-    double gain; // of the path to there at most
+    double gain; // upper bound for the path up to there
     std::uint32_t column;
     std::uint32_t row;
 };

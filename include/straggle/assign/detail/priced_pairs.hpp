@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `assign/assigner.hpp`: what each pair of a straggler and a node is worth, and which of the
-/// nodes are the best two for a straggler.
+/// Private part of `assign/assigner.hpp`: the value of each pair of a straggler and a node, and the two best
+/// nodes for a straggler.
 #pragma once
 
 #include <straggle/assign/backup_plan.hpp>
@@ -17,7 +17,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The pairs that would do, straggler by straggler.
+// The acceptable pairs, straggler by straggler.
 class priced_pairs {
   public:
     void clear() {
@@ -50,7 +50,7 @@ class priced_pairs {
     std::vector<double> profit_, win_, gain_, cost_;
     std::vector<bool> kill_;
 };
-// Whether an option is better than another that came before it.
+// Whether an option is better than an earlier one.
 [[nodiscard]] inline bool is_better_option(assign::backup_option const& a,
                                            assign::backup_option const& before) noexcept {
     if (a.refusal.has_value() != before.refusal.has_value()) return !a.refusal.has_value();
@@ -58,7 +58,7 @@ class priced_pairs {
     return a.value.win_probability > before.value.win_probability;
 }
 
-// The best two of what came along.
+// The two best options so far.
 struct best_two {
     std::optional<assign::backup_option> best, next;
 
@@ -70,7 +70,7 @@ struct best_two {
             next = option;
         }
     }
-    // The best that is not on that node.
+    // The best option on a different node.
     [[nodiscard]] std::optional<assign::backup_option> const& other_than(std::uint32_t node) const noexcept {
         return best && best->node == node ? next : best;
     }

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `assign/profit.hpp`: sums over all pairs of samples of two distributions, without looking
-/// at the pairs.
+/// Private part of `assign/profit.hpp`: sums over all pairs of samples of two distributions, without visiting
+/// the pairs.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -15,8 +15,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A sum whose rounding errors are summed beside it (Ogita, Rump and Oishi's Sum2): as precise as long_sum for
-// these few numbers, and an addition need not wait for the errors of the one before.
+// A sum with separately accumulated rounding errors (Ogita, Rump and Oishi's Sum2): as precise as long_sum
+// for so few numbers, and an addition need not wait for the previous error.
 class sum_with_errors {
   public:
     constexpr void add(double x) noexcept {
@@ -30,7 +30,7 @@ class sum_with_errors {
     double sum_ = 0, errors_ = 0;
 };
 
-// The means over all pairs of an r of one distribution and an x of the other, r and x independent.
+// Means over all pairs of an r from one distribution and an x from the other, r and x independent.
 struct race_means {
     double wins = 0;    // of x < r
     double won = 0;     // of (max(r, s) - max(x, s))+
@@ -41,7 +41,7 @@ class race_totals {
   public:
     constexpr void add(std::size_t wins, double won, double earlier) noexcept {
         wins_ += wins;
-        won_.add(won > 0 || !is_finite(won) ? won : 0.0); // less than nothing only by rounding
+        won_.add(won > 0 || !is_finite(won) ? won : 0.0); // negative only by rounding
         earlier_.add(earlier);
     }
     [[nodiscard]] constexpr race_means over(std::size_t a, std::size_t b) const noexcept {
@@ -54,17 +54,17 @@ class race_totals {
     sum_with_errors won_, earlier_;
 };
 
-// What the k first samples are ahead of a t that none of them is above.
+// Total lead of the first k samples over t, which is at least as large as all of them.
 STRAGGLE_ALWAYS_INLINE constexpr double ahead(stats::empirical_view const& x, std::size_t k, double t) {
     return static_cast<double>(k) * t - x.sum_of_first(k);
 }
 
-// How many samples are below s. Often none is: that saves the search.
+// Number of samples below s. Often zero, which saves the search.
 STRAGGLE_ALWAYS_INLINE constexpr std::size_t count_in_vain(stats::empirical_view const& x, double s) {
     return s > x[0] ? x.count_below(s) : 0;
 }
 
-// One r: the k samples below it make up k r - (their sum) of won time, `in_vain` of it before s.
+// One r: the k samples below it contribute k r - (their sum) of won time, `in_vain` of it before s.
 STRAGGLE_ALWAYS_INLINE constexpr void add_remaining(race_totals& totals, double r, std::size_t k,
                                                     stats::empirical_view const& x, double s,
                                                     double in_vain) {
@@ -72,7 +72,7 @@ STRAGGLE_ALWAYS_INLINE constexpr void add_remaining(race_totals& totals, double 
     totals.add(k, r > s ? ahead(x, k, r) - in_vain : 0.0, x.sum_of_first(k) + rest);
 }
 
-// For a single r, of which is known how many samples of x are below it, and below s.
+// For a single r, given the number of samples of x below it, and below s.
 STRAGGLE_ALWAYS_INLINE constexpr race_means
 race_of_one(double r, std::size_t below_r, stats::empirical_view const& x, double s, std::size_t below_s) {
     race_totals totals;
@@ -80,8 +80,8 @@ race_of_one(double r, std::size_t below_r, stats::empirical_view const& x, doubl
     return totals.over(1, x.size());
 }
 
-// Inlined into the caller, as the others here: a view that is copied right after it was made is in no
-// register, and reading it back in wider pieces holds up the processor longer than a search takes.
+// Inlined, like the others here: copying a view right after it was written stalls on store forwarding, which
+// takes longer than a search.
 STRAGGLE_ALWAYS_INLINE constexpr race_means
 race_by_remaining(stats::empirical_view const& r, stats::empirical_view const& x, double s, bool walk) {
     double const in_vain = ahead(x, count_in_vain(x, s), s);
@@ -95,7 +95,7 @@ race_by_remaining(stats::empirical_view const& r, stats::empirical_view const& x
     return totals.over(r.size(), x.size());
 }
 
-// The same from the other side: the m - k samples of r above x make up (their sum) - (m - k) x.
+// The same from the other side: the m - k samples of r above x contribute (their sum) - (m - k) x.
 STRAGGLE_ALWAYS_INLINE constexpr race_means
 race_by_copy(stats::empirical_view const& r, stats::empirical_view const& x, double s, bool walk) {
     double const all = r.sum_of_first(r.size());
@@ -112,7 +112,7 @@ race_by_copy(stats::empirical_view const& r, stats::empirical_view const& x, dou
     return totals.over(r.size(), x.size());
 }
 
-// Both not empty. Looks up each sample of the smaller in the larger; where those lie close, it walks there.
+// Both not empty. Looks up each sample of the smaller one in the larger; walks if they lie close.
 STRAGGLE_ALWAYS_INLINE constexpr race_means race(stats::empirical_view const& r,
                                                  stats::empirical_view const& x, double s) {
     if (r.size() == 1) return race_of_one(r[0], x.count_below(r[0]), x, s, count_in_vain(x, s));

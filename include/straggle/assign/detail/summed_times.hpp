@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `assign/copy_worth.hpp`: a few ascending times that are asked how many of them are below
-/// some time, and what those come to.
+/// Private part of `assign/copy_worth.hpp`: a few ascending times that answer how many of them are below a
+/// time, and what those sum to.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,12 +19,12 @@ class summed_times {
   public:
     static constexpr std::size_t most = 16;
 
-    // @pre no more than `most`, ascending
+    // @pre at most `most`, ascending
     explicit summed_times(std::span<double const> times) noexcept : times_(times) {
         for (std::size_t i = 0; i < times.size(); ++i) sum_[i + 1] = sum_[i] + times[i];
     }
     [[nodiscard]] std::size_t size() const noexcept { return times_.size(); }
-    // Of those from `first` up to `last`.
+    // Sum of the times in [first, last).
     [[nodiscard]] double sum(std::size_t first, std::size_t last) const noexcept {
         return sum_[last] - sum_[first];
     }
@@ -40,7 +40,7 @@ class summed_times {
     std::array<double, most + 1> sum_{};
 };
 
-// Calls visit(times) for one few after the other.
+// Calls visit(times) for one small group after another.
 template <class Visit>
 void for_each_few(std::span<double const> times, Visit&& visit) noexcept {
     for (; times.size() > summed_times::most; times = times.subspan(summed_times::most))
