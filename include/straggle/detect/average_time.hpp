@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The plainest rule of all: a task is a straggler when it has run longer than the average.
+/// The simplest rule: a task is a straggler when it has run longer than the average.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,10 +19,10 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// Suspects tasks that have run longer than `factor` times the average time; longest first.
 ///
 /// Source: RiskI (2014), section 6.1: "by comparing the average execution time of all the running tasks and
-/// the passed running time". An execution time is known of finished tasks only, so these are what is averaged
-/// (`basis::running` is that sentence to the letter). The factor is ours: others call a task a straggler
-/// at 1.2 or 1.5 times the usual. RiskI takes what this finds for candidates and decides by expected profit;
-/// on its own it names nearly half of the tasks sooner or later.
+/// the passed running time". The execution time is known only for finished tasks, so these are averaged
+/// (`basis::running` follows that sentence literally). The factor is ours: other rules call a task a
+/// straggler at 1.2 or 1.5 times the usual. RiskI treats these tasks as candidates and decides by expected
+/// profit; on its own the rule eventually names nearly half of the tasks.
 ///
 /// Verdict: value = elapsed time, threshold = factor * average, usual = average.
 /// @par Cost
@@ -30,16 +30,16 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// @par Guarantees
 /// deterministic
 struct average_time {
-    /// Whose time is averaged.
+    /// Which times are averaged.
     enum class basis : std::uint8_t {
-        finished, ///< what finished tasks took
-        running,  ///< what running tasks have taken so far
+        finished, ///< times of finished tasks
+        running,  ///< elapsed times of running tasks
     };
 
     static constexpr std::string_view name = "average_time";
 
     double factor = 1.0;        ///< times the average
-    basis of = basis::finished; ///< whose time is averaged
+    basis of = basis::finished; ///< which times are averaged
 
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         double average = job.mean_finished;

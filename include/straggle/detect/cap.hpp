@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// No more copies than the cluster can bear: only the worst suspects, as many as may still be copied.
+/// No more copies than the cluster can bear: keeps only the worst suspects, as many as may still be copied.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -21,21 +21,21 @@ inline constexpr char cap_name[] = "cap";
 
 namespace straggle::inline STRAGGLE_ABI::detect {
 
-/// Of the suspects of another rule the worst, as many as may be copied: at most max(least, of_tasks * tasks,
-/// of_running * running tasks) copies, those that run already included.
+/// Keeps the worst suspects of another rule, as many as may be copied: at most max(least, of_tasks * tasks,
+/// of_running * running tasks) copies, including running copies.
 ///
-/// Source: Hadoop MRv2 `DefaultSpeculator` and its defaults; like there the maximum is cut to a whole number.
-/// A suspect that has a copy needs no other and is counted already: it stays in the list and takes no place.
+/// Source: Hadoop MRv2 `DefaultSpeculator` and its defaults; as there, the maximum is rounded down. A suspect
+/// that has a copy needs no other and is already counted: it stays in the list without taking a place.
 ///
-/// Verdict: the base's; `detection_note::cap_reached` if suspects had to be left out.
+/// Verdict: the base's; `detection_note::cap_reached` if suspects were cut.
 /// @par Cost
-/// the base's, O(tasks) more
+/// the base's, plus O(tasks)
 template <straggler_detector Base>
 struct cap {
     static constexpr std::string_view name = detail::nested_name<detail::cap_name, Base>;
 
     Base base{};              ///< the rule
-    std::uint64_t least = 10; ///< that many copies are always allowed
+    std::uint64_t least = 10; ///< always allow this many copies
     double of_tasks = 0.01;   ///< copies as a share of all tasks of the job
     double of_running = 0.1;  ///< copies as a share of the running tasks
 

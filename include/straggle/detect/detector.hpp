@@ -2,11 +2,10 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a straggler detector is: a small type that looks at the running tasks of one job and names those that
-/// look slow, worst first, each with its evidence. Whether a copy is worth it is another question.
+/// Defines straggler detectors: small types that examine the running tasks of one job and name those that
+/// look slow, worst first, each with its evidence. Whether a copy is worth it is a separate question.
 ///
-/// All times are in one unit: seconds where the user's times are of `std::chrono`, else the unit of the
-/// user's numbers.
+/// All times are in one unit: seconds for times of `std::chrono`, otherwise the unit of the user's numbers.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -20,66 +19,66 @@
 
 namespace straggle::inline STRAGGLE_ABI::detect {
 
-/// A running task as detectors see it: one per task, however many attempts of it run; of those the one that
-/// is furthest.
+/// A running task as detectors see it: one entry per task regardless of its number of attempts, from the
+/// attempt that is furthest.
 struct running_task {
     double progress = 0;      ///< share done, in [0, 1]
-    double elapsed = 0;       ///< time since it began
-    double input = 1;         ///< what it has to read, in the user's unit; 1 when unknown
+    double elapsed = 0;       ///< time since it started
+    double input = 1;         ///< how much it has to read, in the user's unit; 1 if unknown
     std::uint32_t node = 0;   ///< index of its node within the job
-    std::uint32_t row = 0;    ///< its place in the user's range
+    std::uint32_t row = 0;    ///< its index in the user's range
     std::uint32_t copies = 1; ///< running attempts of the task, itself included
 };
 
-/// What a job knows of a node it has used.
+/// What is known about a node that the job has used.
 struct job_node {
     std::uint64_t finished = 0; ///< tasks of the job that finished there
     double total_time = 0;      ///< of those tasks
-    double slowdown = 1;        ///< how much longer tasks take there than elsewhere, as far as is known
-    bool modelled = false;      ///< the user has said how slow it is
-    /// Finished tasks whose times are compared on a logarithmic scale: the logarithm of the time over the
-    /// task's usual time where `job_view::usual_told`, else over what it had to read.
+    double slowdown = 1;        ///< how much longer tasks take there than elsewhere, as far as known
+    bool modelled = false;      ///< the caller has set `slowdown`
+    /// Finished tasks whose times are compared on a logarithmic scale: the logarithm of the time divided by
+    /// the task's usual time if `job_view::usual_told`, otherwise by its input.
     std::uint64_t compared = 0;
     double log_mean = 0;            ///< mean of these logarithms
-    std::uint32_t running = 0;      ///< tasks of the job that run there now
-    std::uint32_t most_running = 0; ///< the most that ever ran there at once; 0: not known
+    std::uint32_t running = 0;      ///< tasks of the job running there now
+    std::uint32_t most_running = 0; ///< maximum that ever ran there at once; 0: unknown
 };
 
-/// What a detector notes of a task it holds to be a straggler. `straggler_scan` makes a `suspect` of it,
-/// which has the user's record and the name of the rule.
+/// A straggler as noted by a detector. `straggler_scan` turns it into a `suspect`, which adds the user's
+/// record and the name of the rule.
 struct finding {
     std::uint32_t task = 0; ///< index into `job_view::running`
-    double value = 0;       ///< what was compared; the rule tells what it is
-    double threshold = 0;   ///< with what
-    double usual = 0;       ///< what is usual, in the unit of the value
+    double value = 0;       ///< what was compared; defined by the rule
+    double threshold = 0;   ///< the bound it was compared with
+    double usual = 0;       ///< the usual value, in the unit of the value
     friend bool operator==(finding const&, finding const&) = default;
 };
 
-/// One job at one moment: all that a detector may look at. Numbers are finite and not negative, as
-/// `job_progress` makes them; in a view made by hand a task whose numbers are NaN is never a suspect.
+/// One job at one moment: everything that a detector may use. Numbers are finite and not negative, as
+/// `job_progress` ensures; in a manually built view, a task whose numbers are NaN is never a suspect.
 struct job_view {
     std::span<running_task const> running; ///< running tasks, in the order of the user's range
     std::span<double const> finished;      ///< times of finished tasks, shortest first
     std::span<job_node const> nodes;       ///< by node index
-    double mean_finished = 0;              ///< mean of `finished`; 0 when there are none
+    double mean_finished = 0;              ///< mean of `finished`; 0 if empty
     double sd_finished = 0;                ///< their population standard deviation
     std::uint64_t tasks = 0;               ///< all tasks of the job: finished, running and waiting
-    double age = 0;                        ///< time since the job began
-    /// Times of finished tasks over what each had to read, shortest first; `finished` where that is unknown.
+    double age = 0;                        ///< time since the job started
+    /// Times of finished tasks divided by their input, shortest first; `finished` if inputs are unknown.
     std::span<double const> finished_per_input;
-    double finished_input = 0; ///< what the finished tasks had to read in all; 1 each where that is unknown
-    std::uint64_t slots = 0;   ///< of the cluster, for tasks of this kind; 0 when unknown
-    bool usual_told = false;   ///< the usual times of finished tasks were told, see `job_node::compared`
+    double finished_input = 0; ///< total input of the finished tasks; 1 each if unknown
+    std::uint64_t slots = 0;   ///< of the cluster, for tasks of this kind; 0 if unknown
+    bool usual_told = false;   ///< the caller passed usual times of finished tasks, see `job_node::compared`
 };
 
 /// Which tasks of a job an average is taken over.
 enum class task_scope : std::uint8_t {
-    running, ///< those that run now
-    started, ///< those and the finished ones
-    all,     ///< those and the ones that still wait
+    running, ///< running tasks
+    started, ///< running and finished tasks
+    all,     ///< running, finished and waiting tasks
 };
 
-/// What a detector has to say about the job as a whole, mostly when it suspects no task.
+/// A detector's remark on the whole job, mostly when it suspects no task.
 enum class detection_note : std::uint8_t {
     none,             ///< nothing out of the ordinary
     too_early,        ///< the job, or every task, is too young to judge
@@ -88,7 +87,7 @@ enum class detection_note : std::uint8_t {
     cap_reached,      ///< there were more suspects than may be named
 };
 
-/// The name of a note as it stands in the source, for logs and JSON.
+/// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(detection_note n) noexcept {
     switch (n) {
     case detection_note::none:
@@ -105,15 +104,15 @@ enum class detection_note : std::uint8_t {
     return "unknown";
 }
 
-/// Memory that detectors work in, kept between scans so that none is allocated in the steady state.
+/// Working memory of detectors, kept between scans so that the steady state allocates nothing.
 struct detector_scratch {
     std::vector<double> values;       ///< a number per task
     std::vector<double> node_values;  ///< a number per node
     std::vector<std::uint32_t> order; ///< indices of tasks or nodes
 };
 
-/// A rule that says which running tasks of a job are stragglers. `detect(job, scratch, out)` appends a
-/// finding for each to `out`, worst first, ties in the order of the running tasks. `name` stands in reports.
+/// A rule that decides which running tasks of a job are stragglers. `detect(job, scratch, out)` appends a
+/// finding for each to `out`, worst first, ties in the order of the running tasks. `name` appears in reports.
 template <class Detector>
 concept straggler_detector =
     std::move_constructible<Detector> &&
@@ -126,7 +125,7 @@ concept straggler_detector =
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Says in one line what a type misses; the concept would say it in dozens.
+// Says in one line what a type lacks; the concept would take dozens.
 template <class Detector>
 consteval bool explain_detector() {
     constexpr bool is_object = std::is_class_v<Detector>;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Flink's rule: `over_median` with the time taken relative to what a task has to read.
+/// Flink's rule: `over_median` with times relative to a task's input.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -16,19 +16,20 @@
 
 namespace straggle::inline STRAGGLE_ABI::detect {
 
-/// Suspects tasks that have run at least `lower_bound`, and for what they have to read at least `multiplier`
-/// times as long as the median of the finished ones, once a share `ratio` of the job has finished; longest
-/// first.
+/// Suspects tasks that have run for at least `lower_bound` and, relative to their input, at least
+/// `multiplier` times as long as the median of the finished ones, once a share `ratio` of the job has
+/// finished; longest first.
 ///
 /// Source: Flink `ExecutionTimeBasedSlowTaskDetector` (since 1.16), its settings
-/// `slow-task-detector.execution-time.baseline-{lower-bound,ratio,multiplier}` and its comparisons, which
-/// are not strict. Its documentation speaks of the first `ratio` of the tasks to finish; its code sorts all
-/// finished ones and takes the *shortest*, round(ratio * tasks) of them, so that what is called median lies
-/// at 3/8 of the job with the default. So it does here. With `ratio = 0` every task past the lower bound is
-/// suspected. Flink cuts times to milliseconds, here they are what they are; it names attempts, here tasks.
+/// `slow-task-detector.execution-time.baseline-{lower-bound,ratio,multiplier}` and its comparisons, which are
+/// not strict. Its documentation speaks of the first `ratio` of the tasks to finish; its code sorts all
+/// finished ones and takes the *shortest*, round(ratio * tasks) of them, so that its median lies at 3/8 of
+/// the job with the default. The same applies here. With `ratio = 0` every task past the lower bound is
+/// suspected. Flink truncates times to milliseconds, which this does not; it names attempts, this names
+/// tasks.
 ///
-/// Verdict: value = elapsed / input, threshold = multiplier * median, usual = median, all per unit of
-/// input (1 where it is not known).
+/// Verdict: value = elapsed / input, threshold = multiplier * median, usual = median, all per unit of input
+/// (1 if unknown).
 /// @par Cost
 /// O(running tasks), plus sorting the suspects; allocates nothing in the steady state
 /// @par Guarantees
@@ -36,9 +37,10 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 struct flink {
     static constexpr std::string_view name = "flink";
 
-    double multiplier = 1.5;   ///< `baseline-multiplier`
-    double ratio = 0.75;       ///< `baseline-ratio`: share of the tasks that must have finished, in [0, 1)
-    double lower_bound = 60.0; ///< `baseline-lower-bound`: no younger task is slow; a minute, if in seconds
+    double multiplier = 1.5; ///< `baseline-multiplier`
+    double ratio = 0.75;     ///< `baseline-ratio`: share of the tasks that must have finished, in [0, 1)
+    double lower_bound =
+        60.0; ///< `baseline-lower-bound`: younger tasks are never slow; one minute, if in seconds
 
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         if (job.running.empty()) return detection_note::too_few_running;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Only stragglers on slow nodes: a second opinion on the suspects of another rule, made for precision.
+/// Only stragglers on slow nodes: rechecks the suspects of another rule, for precision.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,24 +19,24 @@ inline constexpr char hierarchical_name[] = "hierarchical";
 
 namespace straggle::inline STRAGGLE_ABI::detect {
 
-/// Of the suspects of another rule those on nodes that are slow: whose tasks advance, on average, by less
-/// than `share` of what is usual for the nodes.
+/// Keeps the suspects of another rule on slow nodes: those whose tasks advance, on average, at less than
+/// `share` of the usual speed of the nodes.
 ///
 /// Source: Phan et al., the *Hierarchical* mechanism of the evaluation framework (2019), section 5.5: speed
 /// of a task = progress * input / elapsed, of a node the mean over its running tasks, of the cluster the mean
-/// over the nodes that run any. The paper puts it on top of `progress_gap`. A task that has just begun
-/// (elapsed 0) has no speed and is left out of its node's mean; on a node without any speed no task is
-/// suspected. On top of the base it can only lose suspects, in their order.
+/// over the nodes that run any. The paper applies it to `progress_gap`. A task that has just started (elapsed
+/// 0) has no speed and is excluded from its node's mean; on a node without any speed no task is suspected. It
+/// only removes suspects of the base, and keeps their order.
 ///
 /// Verdict: the base's.
 /// @par Cost
-/// the base's, O(tasks + nodes) more; allocates nothing in the steady state
+/// the base's, plus O(tasks + nodes); allocates nothing in the steady state
 template <straggler_detector Base>
 struct hierarchical {
     static constexpr std::string_view name = detail::nested_name<detail::hierarchical_name, Base>;
 
-    Base base{};        ///< the rule whose suspects are looked at again
-    double share = 0.9; ///< a node is slow below that share of the nodes' mean speed; the paper's
+    Base base{};        ///< the rule whose suspects are rechecked
+    double share = 0.9; ///< a node is slow below this share of the nodes' mean speed; the paper's value
 
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) {
         std::size_t const first = out.size();
@@ -48,7 +48,7 @@ struct hierarchical {
         speed.assign(job.nodes.size(), 0.0);
         tasks.assign(job.nodes.size(), 0);
         for (running_task const& t : job.running) {
-            if (t.node >= speed.size()) { // a view made by hand may not list them
+            if (t.node >= speed.size()) { // a manually built view may not list them
                 speed.resize(t.node + std::size_t{1});
                 tasks.resize(t.node + std::size_t{1});
             }
@@ -64,7 +64,7 @@ struct hierarchical {
             sum += speed[n];
             known += 1.0;
         }
-        // Where no node has a speed this is NaN, and none is below it.
+        // If no node has a speed, this is NaN, and no node is below it.
         double const slow = share * (sum / known);
         detail::keep_suspects(out, first, [&](finding const& s) {
             std::uint32_t const node = job.running[s.task].node;

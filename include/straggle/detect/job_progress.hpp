@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// One job as it runs: takes the user's snapshots of running tasks and the times of finished ones, and shows
-/// them to detectors as a `job_view`.
+/// One job as it runs: takes the user's snapshots of running tasks and the times of finished ones, and
+/// presents them to detectors as a `job_view`.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -26,43 +26,43 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// The running and finished tasks of one job.
 ///
-/// @tparam NodeId how nodes are named: `std::string` for text
-/// @tparam Time points of time, as in the snapshots
+/// @tparam NodeId type of node names: `std::string` for text
+/// @tparam Time points in time, as in the snapshots
 /// @par Example
 /// `job.observe("host-3", 12s);  job.running(tasks, fields, now);  detector.detect(job.view(), ...)`
 /// @par Cost
-/// `finished` O(1); `running` O(tasks), `view` O(tasks that finished since the last one, sorted,
-/// plus all finished ones if there were any); 48 bytes per running task, 8 per finished one (16 if inputs are
-/// told), 60 and the name per node. Allocates nothing in the steady state.
+/// `finished` O(1); `running` O(tasks), `view` O(tasks that finished since the last one, sorted, plus all
+/// finished ones if there were any); 48 bytes per running task, 8 per finished one (16 with inputs), 60 plus
+/// the name per node. Allocates nothing in the steady state.
 /// @par Memory
-/// grows with the tasks of the job and is kept by `clear`. For tasks that come without end, such
-/// as those of a service, keep two: begin a new one now and then, and look at the older one until the new one
-/// has finished tasks to compare with
+/// grows with the tasks of the job and is kept by `clear`. For an endless stream of tasks, such as those of a
+/// service, keep two objects: start a new one from time to time, and use the older one until the new one has
+/// enough finished tasks
 /// @par Guarantees
-/// deterministic; strong exception guarantee: only allocation (or what the caller passes in)
-/// can throw. But a snapshot that could not be read to its end leaves none, and its nodes may be known
+/// deterministic; strong exception guarantee: only allocation (or the caller's own functions) can throw.
+/// Exception: a snapshot that could not be read completely is dropped, but its nodes may be known
 template <base::identifier NodeId, base::time_like Time>
 class job_progress {
   public:
-    /// What nodes are looked up by.
+    /// Type of node names as arguments.
     using node_key = typename interner<NodeId>::key_type;
 
-    /// @param tasks all tasks of the job, those that wait included; 0: only those that were seen
+    /// @param tasks all tasks of the job, including waiting ones; 0: only those seen
     explicit job_progress(std::uint64_t tasks = 0) : tasks_(tasks) {}
     job_progress(job_progress const&) = default;
     job_progress(job_progress&&) = default;
-    /// Becomes a copy, or changes nothing should an allocation fail.
+    /// Copies the other object, or changes nothing if an allocation fails.
     job_progress& operator=(job_progress const& other) { return *this = job_progress(other); }
     job_progress& operator=(job_progress&&) = default;
     ~job_progress() = default;
 
-    /// Says how many tasks the job has in all.
+    /// Sets the total number of tasks of the job.
     void set_tasks(std::uint64_t tasks) noexcept { tasks_ = tasks; }
-    /// Says how many tasks of this kind the cluster can run at once; some rules cap their copies by it.
+    /// Sets how many tasks of this kind the cluster can run at once; some rules cap their copies by it.
     void set_slots(std::uint64_t slots) noexcept { slots_ = slots; }
-    /// Says when the job began; otherwise it is the earliest start in any snapshot.
+    /// Sets when the job started; the default is the earliest start in any snapshot.
     void set_begin(Time begin) { begin_ = begin; }
-    /// Says how much longer tasks take on a node than elsewhere: what `node_aware` rules go by.
+    /// Sets how much longer tasks take on a node than elsewhere, for `node_aware` rules.
     /// @pre `factor > 0`
     void set_slowdown(node_key node, double factor) {
         STRAGGLE_EXPECTS(factor > 0 && detail::is_finite(factor));
@@ -71,23 +71,23 @@ class job_progress {
         n.modelled = true;
     }
 
-    /// Takes in the time of a task that has finished.
+    /// Adds the time of a finished task.
     /// @param node where it ran
-    /// @param took how long, in the unit of the snapshots
-    /// @param input what it had to read, in the unit of the snapshots; 1 where it is not a positive number
-    /// @param usual how long it usually takes on a good node, if that is known; 0 where it is not. Once told
-    /// for one task of the job, only tasks for which it is told count in the comparison of nodes.
-    /// @return false, and nothing else, when the time is negative or not a number
+    /// @param took its duration, in the unit of the snapshots
+    /// @param input how much it had to read, in the unit of the snapshots; 1 if not a positive number
+    /// @param usual how long it usually takes on a good node; 0 if unknown. Once passed for one task of the
+    /// job, only tasks with a usual time count in the comparison of nodes.
+    /// @return false, with no effect, if the time is negative or not a number
     template <base::duration_like Duration>
     bool observe(node_key node, Duration const& took, double input = 1, double usual = 0) {
         double const time = detail::to_time(took);
         if (!(time >= 0) || !detail::is_finite(time)) return false;
         if (!(input > 0) || !detail::is_finite(input)) input = 1;
         bool const told = inputs_told_ || input != 1;
-        detail::make_room_for_one(finished_.times); // whatever may throw comes first
+        detail::make_room_for_one(finished_.times); // everything that may throw comes first
         if (told) per_input_.times.reserve(finished_.times.capacity());
         job_node& n = nodes_[node_index(node)];
-        if (told && !inputs_told_) { // until now the two were the same
+        if (told && !inputs_told_) { // until now the two were equal
             per_input_ = finished_;
             inputs_told_ = true;
         }
@@ -101,7 +101,7 @@ class job_progress {
     }
 
     /// Replaces the snapshot of running tasks.
-    /// @param tasks any input range of snapshots; they stay the caller's
+    /// @param tasks any input range of snapshots; they are only read
     /// @param fields a `running_fields` that names the members of a snapshot
     /// @param now when the snapshot was taken
     /// @return what became of them
@@ -137,10 +137,10 @@ class job_progress {
 
     /// The name of a node of the view.
     [[nodiscard]] NodeId const& node(std::uint32_t index) const { return ids_[index]; }
-    /// What became of the last snapshot.
+    /// Outcome of the last snapshot.
     [[nodiscard]] record::running_counts const& counts() const noexcept { return counts_; }
 
-    /// Forgets everything but the memory, for the next job.
+    /// Forgets everything but keeps the memory, for the next job.
     void clear() noexcept {
         ids_.clear();
         nodes_.clear();
@@ -183,7 +183,7 @@ class job_progress {
         node.log_mean += (log - node.log_mean) / static_cast<double>(node.compared);
     }
 
-    // Apart from what undoes it, which would cost the loop its registers.
+    // Kept apart from the rollback code, which would cost the loop its registers.
     template <class Tasks, class Fields>
     STRAGGLE_NEVER_INLINE void read(Tasks& tasks, Fields const& fields, Time const& now) {
         counts_ = {};
@@ -191,7 +191,7 @@ class job_progress {
         ran_on_.swap(runs_on_);
         std::size_t const before = ran_on_.size();
         if (runs_on_.size() < running_.size()) runs_on_.resize(running_.size());
-        place at{.end = before, .begin = begin_ ? *begin_ : now}; // none starts later
+        place at{.end = before, .begin = begin_ ? *begin_ : now}; // no task starts later
         at.stop = (std::min)(at.end, running_.size());
         auto task = std::ranges::begin(tasks);
         for (auto const last = std::ranges::end(tasks); task != last; ++task) {
@@ -201,7 +201,7 @@ class job_progress {
         }
         running_.resize(at.used);
         runs_on_.resize(at.used);
-        ran_on_.reserve(runs_on_.capacity()); // for the next look: the two take turns
+        ran_on_.reserve(runs_on_.capacity()); // for the next snapshot: the two alternate
         if (at.used != 0) begin_ = at.begin;
         counts_.seen = at.row;
         counts_.used = at.used;
@@ -218,7 +218,7 @@ class job_progress {
         }
     }
 
-    // Half of one snapshot and half of another must not be taken for one.
+    // Drops an incomplete snapshot, so that no view mixes two.
     struct half_a_snapshot {
         job_progress& job;
         bool whole = false;
@@ -231,21 +231,21 @@ class job_progress {
         }
     };
 
-    // Where in `running_` the next task is written, and where its node may stand among those of the last
-    // snapshot: most tasks are still there, in the same order, and to compare a name is cheaper than to look
+    // Where the next task is written in `running_`, and where its node probably is among those of the last
+    // snapshot: most tasks are still there, in the same order, and comparing a name is cheaper than looking
     // it up.
     struct place {
         std::size_t used = 0, next = 0, end;
         Time begin;                   // the earliest start
-        std::size_t stop = 0;         // `next` up to here: there was such a task, and there is room for it
-        std::uint64_t unreported = 0; // of the used
+        std::size_t stop = 0;         // the last snapshot and the allocated memory reach up to here
+        std::uint64_t unreported = 0; // among the used ones
         std::uint32_t row = 0;
-        int strangers = 0;  // tasks in a row that are not found
-        bool moved = false; // tasks are not, one by one, on the nodes of those before
+        int strangers = 0;  // consecutive tasks that were not found
+        bool moved = false; // the tasks no longer match the previous nodes one by one
     };
 
-    // Reads tasks as long as they are usable and on the nodes on which those of the last snapshot were. It
-    // calls nothing of ours, so that all it knows stays in registers.
+    // Reads tasks as long as they are usable and on the same nodes as in the last snapshot. It calls no
+    // function of ours, so that all its state stays in registers.
     template <class Task, class Last, class Fields>
     STRAGGLE_ALWAYS_INLINE place read_those_still_there(Task& task, Last const& last, Fields const& fields,
                                                         Time const& now, place at) {
@@ -293,10 +293,10 @@ class job_progress {
         runs_on_[at.used++] = t.node;
         at.stop = (std::min)(at.end, at.next + (running_.size() - at.used));
     }
-    // Looks for a task on that node among the next ones of the last snapshot.
+    // Searches for a task on that node among the next ones of the last snapshot.
     void follow(std::uint32_t node, place& at) noexcept {
-        constexpr std::size_t ended = 8;   // tasks in a row that may be gone
-        constexpr int most_strangers = 16; // then the order is another one
+        constexpr std::size_t ended = 8;   // consecutive tasks that may have ended
+        constexpr int most_strangers = 16; // beyond this, the order has changed
         std::size_t next = at.next, last = (std::min)(at.end, next + ended);
         while (next < last && ran_on_[next] != node) ++next;
         if (next < last) {
@@ -311,14 +311,14 @@ class job_progress {
 
     struct sorted_times {
         std::vector<double> times;
-        std::size_t sorted = 0; // as many stand in order, the rest as they came
+        std::size_t sorted = 0; // this many are sorted, the rest in order of arrival
     };
 
     void sort(sorted_times& t) {
         if (t.sorted == t.times.size()) return;
         auto const middle = t.times.begin() + static_cast<std::ptrdiff_t>(t.sorted);
         std::sort(middle, t.times.end());
-        // Merged from the back, in place but for a copy of the new ones.
+        // Merge from the back, in place except for a copy of the new ones.
         fresh_.assign(middle, t.times.end());
         std::size_t old = t.sorted, added = fresh_.size(), at = t.times.size();
         while (added > 0)
@@ -331,7 +331,7 @@ class job_progress {
         std::vector<double> const& times = finished_.times;
         double const n = static_cast<double>(times.size());
         double sum = 0, squares = 0;
-        // From the shortest on: the mean of equal times is that time to the last bit.
+        // Relative to the shortest: the mean of equal times is then exact.
         for (double const t : times) sum += t - times.front();
         mean_finished_ = times.front() + sum / n;
         for (double const t : times) squares += (t - mean_finished_) * (t - mean_finished_);
@@ -342,19 +342,20 @@ class job_progress {
     interner<NodeId> ids_;
     std::vector<job_node> nodes_; // by index
     sorted_times finished_;
-    sorted_times per_input_;    // kept only once an input was told
+    sorted_times per_input_;    // kept only once an input was passed
     std::vector<double> fresh_; // scratch
     std::vector<running_task> running_;
-    std::vector<std::uint32_t> runs_on_, ran_on_; // nodes of these tasks, and of those of the snapshot before
+    std::vector<std::uint32_t> runs_on_,
+        ran_on_; // nodes of these tasks, and of those in the previous snapshot
     std::vector<std::uint32_t>
-        running_on_; // tasks of the snapshot, by node: a table that stays in the caches
+        running_on_; // tasks of the snapshot per node: a table small enough for the caches
     record::running_counts counts_;
     std::optional<Time> begin_, now_;
     std::uint64_t tasks_;
     std::uint64_t slots_ = 0;
     double input_ = 0; // of the finished tasks
     double mean_finished_ = 0, sd_finished_ = 0;
-    std::size_t summed_ = 0; // finished tasks in these
+    std::size_t summed_ = 0; // finished tasks included in these sums
     bool inputs_told_ = false;
     bool usual_told_ = false;
 };

@@ -3,7 +3,7 @@
 
 /// @file
 /// The rules that compare progress rates: a task that started later may have done less and still be as fast
-/// as the rest.
+/// as the others.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -25,7 +25,7 @@ detect::detection_note suspect_low_rates(detect::job_view const& job, detect::ta
     mean_and_deviation const usual = mean_and_deviation_of(span_of(scratch.values));
     double const threshold = threshold_of(usual);
     detect::finding const like{0, 0, threshold, usual.mean};
-    if (known == job.running.size()) // each stands in the place of its task
+    if (known == job.running.size()) // all are known, each at the index of its task
         name_suspects<worst::lowest>(job, scratch, out, like, [&](std::size_t i) {
             double const rate = scratch.values[i];
             return judgement{rate, rate < threshold};
@@ -46,16 +46,16 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// average; lowest rate first.
 ///
 /// Source: M. Zaharia et al., Improving MapReduce performance in heterogeneous environments (OSDI 2008), in
-/// the form of the evaluation framework (Phan et al. 2019), equations 7-9, with equation 10 put right:
-/// `papers::evaluation_2019` has it as printed. If rates were normal, `alpha = 1` would name 16 % of the
-/// tasks, whether any is slow or not. A task that has just begun (elapsed 0) has no rate yet: it is neither
-/// averaged nor suspected. Rates within 1e-12 of the average are equal but for rounding, and never low.
+/// the form of the evaluation framework (Phan et al. 2019), equations 7-9, with equation 10 corrected:
+/// `papers::evaluation_2019` has it as printed. For normally distributed rates, `alpha = 1` names 16 % of the
+/// tasks, whether or not any is slow. A task that has just started (elapsed 0) has no rate yet: it is neither
+/// averaged nor suspected. Rates within 1e-12 of the average differ by rounding only, and are never low.
 ///
 /// Verdict: value = rate, threshold = average - alpha * deviation, usual = average.
 /// @par Cost
 /// O(tasks), plus sorting the suspects; allocates nothing in the steady state
 /// @par Guarantees
-/// deterministic; the same tasks in any unit of time
+/// deterministic; independent of the unit of time
 struct late {
     static constexpr std::string_view name = "late";
 

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// LATE in full: which tasks to copy now, the one that would end last first, how many copies at most, and on
-/// which nodes never.
+/// LATE in full: which tasks to copy now (the one expected to end last first), the maximum number of copies,
+/// and which nodes to avoid.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,25 +19,25 @@
 
 namespace straggle::inline STRAGGLE_ABI::detect {
 
-/// What a low rate, or a slow node, is measured by.
+/// How a low rate or a slow node is defined.
 enum class late_scale : std::uint8_t {
-    quantile,   ///< below that quantile of all: the paper
-    deviations, ///< more than so many population deviations from the mean: Hadoop 1
+    quantile,   ///< below that quantile of all: as in the paper
+    deviations, ///< more than this many population deviations from the mean: as in Hadoop 1
 };
 
-/// Names the tasks LATE would copy now: of those with a low progress rate and no copy yet the ones with the
-/// longest time to end first, until the cap on copies is reached.
+/// Names the tasks that LATE would copy now: among those with a low progress rate and no copy yet, the ones
+/// with the longest time to end first, until the cap on copies is reached.
 ///
 /// Source: M. Zaharia, A. Konwinski, A. Joseph, R. Katz, I. Stoica, Improving MapReduce performance in
-/// heterogeneous environments, OSDI 2008, section 4: SlowTaskThreshold and SlowNodeThreshold the 25th
-/// percentile, SpeculativeCap 10 % of the slots (of the running tasks where the slots are not known), and
-/// only tasks that have run for a minute. `mr1()` is what Hadoop 1 made of it (`JobInProgress`,
-/// `TaskInProgress`): thresholds in deviations, over the rates of finished tasks too, and a cap of max(10, 1
-/// % of the slots, 10 % of the running tasks).
+/// heterogeneous environments, OSDI 2008, section 4: SlowTaskThreshold and SlowNodeThreshold at the 25th
+/// percentile, SpeculativeCap 10 % of the slots (of the running tasks if the slots are unknown), and only
+/// tasks that have run for a minute. `mr1()` is Hadoop 1's variant (`JobInProgress`, `TaskInProgress`):
+/// thresholds in deviations, over the rates of finished tasks too, and a cap of max(10, 1 % of the slots, 10
+/// % of the running tasks).
 ///
-/// Unlike the other rules it answers what to copy rather than what is slow: tasks that have a copy are left
-/// out (but count against the cap), and the last suspects may be cut off (`detection_note::cap_reached`).
-/// Where the copies must not go `slow_nodes` says.
+/// Unlike the other rules it decides what to copy rather than what is slow: tasks with a copy are excluded
+/// (but count against the cap), and the last suspects may be cut off (`detection_note::cap_reached`).
+/// `slow_nodes` names the nodes that must not get copies.
 ///
 /// Verdict: value = progress rate, threshold = the low rate, usual = mean rate. The order is by
 /// rate / (1 - progress), lowest first.
@@ -51,12 +51,12 @@ struct late_with_caps {
     late_scale scale = late_scale::quantile; ///< of `slow_task` and `slow_node`
     double slow_task = 0.25;                 ///< SlowTaskThreshold: a quantile in [0, 1], or deviations
     double slow_node = 0.25;                 ///< SlowNodeThreshold: the same
-    task_scope over = task_scope::running;   ///< whose rates count
+    task_scope over = task_scope::running;   ///< which rates are used
     double cap_of_running = 0.1;             ///< SpeculativeCap: copies as a share of the running tasks
-    double cap_of_slots = 0.1;               ///< or, if that is more, of the slots, where they are known
-    std::uint64_t cap_at_least = 0;          ///< or, if that is more, this number
-    double lag = 60;                         ///< only tasks that have run that long; a minute, if in seconds
-    double tick = 0;                         ///< shorter times count as that long
+    double cap_of_slots = 0.1;               ///< or, if more, as a share of the slots, if known
+    std::uint64_t cap_at_least = 0;          ///< or, if more, this number
+    double lag = 60; ///< only tasks that have run this long; one minute, if in seconds
+    double tick = 0; ///< minimum elapsed time used
 
     /// Hadoop 1's version of the rule and its defaults.
     /// @param second a second in the unit of the job's times
@@ -81,12 +81,12 @@ struct late_with_caps {
                                                                  : quantile_of(rates, slow_task);
 
         std::size_t const first = out.size();
-        bool const in_place = known == job.running.size(); // each rate stands in the place of its task
+        bool const in_place = known == job.running.size(); // each rate is at the index of its task
         auto const rate_of = [&](std::size_t i) {
             return in_place ? rates[i] : detail::progress_rate(job.running[i], tick);
         };
         auto const is_slow = [&](std::size_t i, double rate) {
-            // No branch: each of these may be wrong every other time.
+            // Branchless: each condition may be mispredicted half of the time.
             return static_cast<unsigned>(rate >= 0) & static_cast<unsigned>(rate < threshold) &
                    static_cast<unsigned>(job.running[i].copies <= 1);
         };
@@ -109,12 +109,11 @@ struct late_with_caps {
     }
 
     /// Appends the nodes that must not get copies, by index.
-    ///
-    /// By quantile: those whose tasks, finished and running, have done less in all than that quantile of the
-    /// nodes (the paper: "total progress"). By deviations: those whose finished tasks took longer on average
-    /// than mean + slow_node * deviation of the nodes' averages (Hadoop 1; without finished tasks a node is
-    /// not slow). The nodes are those the job has used. In n nodes none can be further than sqrt(n - 1)
-    /// deviations from the mean: of two nodes never one by more than 1.
+    /// By quantile: those whose tasks, finished and running, have done less in total than that quantile of
+    /// the nodes (the paper: "total progress"). By deviations: those whose finished tasks took longer on
+    /// average than mean + slow_node * deviation of the nodes' averages (Hadoop 1; a node without finished
+    /// tasks is not slow). Considers the nodes the job has used. Among n nodes, none can be more than sqrt(n
+    /// - 1) deviations from the mean: with two nodes, never more than 1.
     /// @par Cost
     /// O(tasks + nodes) expected; allocates nothing in the steady state
     void slow_nodes(job_view const& job, detector_scratch& scratch, std::vector<std::uint32_t>& out) const {
@@ -150,7 +149,7 @@ struct late_with_caps {
     }
 
   private:
-    // Of a copy behind the values: those stay in order.
+    // Uses a copy behind the values, which stay in order.
     [[nodiscard]] static double quantile_of(std::vector<double>& values, double q) {
         std::size_t const n = values.size();
         values.resize(2 * n);
@@ -160,7 +159,7 @@ struct late_with_caps {
         return quantile ? *quantile : 0.0;
     }
 
-    // Hadoop's comparison: with n copies running, may one more be started?
+    // Hadoop's comparison: with n copies running, may another be started?
     [[nodiscard]] bool at_cap(job_view const& job, std::uint64_t copies) const noexcept {
         if (copies < cap_at_least) return false;
         double const n = static_cast<double>(copies);

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The rule of Mantri: copy a task only when the copy will probably free more resources than it takes.
+/// The rule of Mantri: copies a task only if the copy will probably free more resources than it takes.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -23,15 +23,15 @@
 
 namespace straggle::inline STRAGGLE_ABI::detect {
 
-/// A time that is not known exactly: normally distributed.
+/// An uncertain time: normally distributed.
 struct uncertain_time {
     double mean = 0; ///< in the unit of the view
-    double sd = 0;   ///< its standard deviation; 0: known exactly
+    double sd = 0;   ///< standard deviation; 0: known exactly
     friend constexpr bool operator==(uncertain_time const&, uncertain_time const&) = default;
 };
 
-/// Says how long a task will still take, and how sure that is: `estimate(task, job)` as an `uncertain_time`
-/// or a status, with the meaning that `time_estimate` gives them.
+/// Estimates how long a task will still take, with uncertainty: `estimate(task, job)` returns an
+/// `uncertain_time` or a status, with the same meaning as for `time_estimate`.
 template <class Estimate>
 concept uncertain_time_estimate =
     !time_estimate<Estimate> &&
@@ -39,29 +39,29 @@ concept uncertain_time_estimate =
         { estimate(task, job) } -> std::convertible_to<outcome<uncertain_time>>;
     };
 
-/// Suspects every task for which P(t_rem > t_new (c + 1) / c) > delta, where c is the number of its running
-/// attempts, t_rem the time until it ends without another copy, and t_new the time of another one.
+/// Suspects every task with P(t_rem > t_new (c + 1) / c) > delta, where c is the number of its running
+/// attempts, t_rem the time until it ends without another copy, and t_new the time of an additional copy.
 ///
-/// With c attempts running, c t_rem of resources are still to be spent; one more makes it (c + 1) t_new if it
-/// wins. The rule asks for a fair chance that this is less. With one attempt it takes a copy that is twice as
-/// fast; each further one makes it easier, which is what `max_copies` is for.
+/// With c attempts running, c t_rem of resources are still to be spent; one more attempt makes it (c + 1)
+/// t_new if it wins. The rule requires a fair chance that this is less. With one attempt the copy must be
+/// twice as fast; each further attempt lowers that bar, which is why there is `max_copies`.
 ///
 /// Source: Ananthanarayanan et al. 2010, Reining in the outliers in Map-Reduce clusters using Mantri (OSDI),
-/// section 5: the condition under which a duplicate is started while tasks wait for slots, delta 0.25. Our
-/// reading: t_new is distributed as the times of the job's finished tasks, each as likely as any other, plus
-/// `start_up`; t_rem is independent of it and either a number (`time_estimate`) or normal
-/// (`uncertain_time_estimate`). Not here: to kill and restart, and the rule for when no task waits. The paper
-/// scales t_new by the input and the place of the copy, which a view does not know.
+/// section 5: the condition for starting a duplicate while tasks wait for slots, delta 0.25. Our reading:
+/// t_new is distributed as the times of the job's finished tasks, equally likely, plus `start_up`; t_rem is
+/// independent of it and either a number (`time_estimate`) or normal (`uncertain_time_estimate`). Not
+/// included: kill and restart, and the rule for when no task waits. The paper scales t_new by the input and
+/// the place of the copy, which a view does not contain.
 ///
-/// Verdict: value = the probability, threshold = delta, usual = the probability for a task with as much
-/// before it as the mean finished task took, that is, an ordinary one that has just begun. Worst first is the
-/// most probable, then the one with the most time left. `time_estimate`'s `status::out_of_range`, a task that
-/// stands still, is probability 1.
+/// Verdict: value = the probability, threshold = delta, usual = the probability for a task whose remaining
+/// time is the mean of the finished tasks, that is, an ordinary one that has just started. Sorted by
+/// probability, then by remaining time. `time_estimate`'s `status::out_of_range`, for a task that stands
+/// still, means probability 1.
 ///
 /// @tparam Estimate a `time_estimate` or an `uncertain_time_estimate`
 /// @par Cost
-/// O(1) per task and O(log finished) per suspect where t_rem is a number; O(finished) per
-/// task where it is normal; plus sorting the suspects; allocates nothing in the steady state
+/// O(1) per task and O(log finished) per suspect if t_rem is a number; O(finished) per task if it is normal;
+/// plus sorting the suspects; allocates nothing in the steady state
 /// @par Guarantees
 /// deterministic
 template <class Estimate = average_rate_estimate>
@@ -70,10 +70,10 @@ struct mantri {
     static constexpr std::string_view name = "mantri";
 
     [[no_unique_address]] Estimate estimate{}; ///< how long a task will still take
-    double delta = 0.25;                       ///< the chance asked for, in [0, 1)
-    double start_up = 0;                       ///< what a copy takes to start, in the unit of the view
-    std::uint64_t min_finished = 5;            ///< as many tasks must have finished; at least 1 (ours)
-    std::uint32_t max_copies = 3;              ///< tasks with as many attempts running get no more (ours)
+    double delta = 0.25;                       ///< required probability, in [0, 1)
+    double start_up = 0;                       ///< start-up time of a copy, in the unit of the view
+    std::uint64_t min_finished = 5;            ///< this many tasks must have finished; at least 1 (ours)
+    std::uint32_t max_copies = 3;              ///< tasks with this many running attempts get no more (ours)
 
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         STRAGGLE_EXPECTS(delta >= 0 && delta < 1 && start_up >= 0 && min_finished > 0);
@@ -81,8 +81,8 @@ struct mantri {
         if (job.finished.size() < min_finished) return detection_note::too_few_finished;
         double const usual = probability_of(job.finished, {job.mean_finished, 0}, 2);
         std::size_t const first = out.size(), n = job.finished.size();
-        // So many of the finished times have to be short enough; what is not longer than the last of them is
-        // no suspect, whatever the others say.
+        // At least this many finished times must be short enough, so a task whose time is not longer than the
+        // last of them is no suspect.
         std::size_t needed = static_cast<std::size_t>(delta * static_cast<double>(n));
         while (needed > 0 && static_cast<double>(needed) / static_cast<double>(n) > delta) --needed;
         while (!(static_cast<double>(needed) / static_cast<double>(n) > delta)) ++needed;
@@ -100,7 +100,8 @@ struct mantri {
             } else if (left.reason() != status::out_of_range) {
                 continue;
             }
-            if (p > delta) out.push_back({i, p, mean, usual}); // the time left is what ties are broken by
+            if (p > delta)
+                out.push_back({i, p, mean, usual}); // usual holds the remaining time, which breaks ties
         }
         detail::lowest_first(out, first, scratch, [](finding const& s) { return -s.value; });
         for (std::size_t i = first, next = first; i < out.size(); i = next) {
@@ -128,14 +129,14 @@ struct mantri {
         return t;
     }
 
-    // P(left > (x + start_up) * factor), x drawn from the finished times.
+    // P(left > (x + start_up) * factor), for x drawn from the finished times.
     [[nodiscard]] double probability_of(std::span<double const> finished, uncertain_time const& left,
                                         double factor) const noexcept {
-        // How many deviations a finished time lies beyond the time left.
+        // Distance of a finished time from the remaining time, in deviations.
         auto const beyond = [&](double x) { return ((x + start_up) * factor - left.mean) / left.sd; };
         double sum = 0;
         if (left.sd > 0) {
-            // Nine deviations off it is certain to the last bit.
+            // Beyond nine deviations the probability is exact in double.
             auto const sure = std::partition_point(finished.begin(), finished.end(),
                                                    [&](double x) { return beyond(x) < -9; });
             sum = static_cast<double>(sure - finished.begin());
@@ -146,7 +147,7 @@ struct mantri {
             }
         } else {
             auto const is_shorter = [&](double x) { return left.mean > (x + start_up) * factor; };
-            // All of them, more often than not; else halved without a branch, which would be taken at random.
+            // Usually all of them; otherwise bisect without a branch, which would be unpredictable.
             std::size_t rest = finished.size(), shorter = is_shorter(finished.back()) ? rest : 0;
             for (rest -= shorter; rest > 0;) {
                 std::size_t const half = rest - rest / 2;

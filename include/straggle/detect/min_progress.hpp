@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Only tasks that have shown something, and are not nearly done.
+/// Only tasks that have made some progress and are not nearly done.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -18,25 +18,24 @@ inline constexpr char min_progress_name[] = "min_progress";
 
 namespace straggle::inline STRAGGLE_ABI::detect {
 
-/// Of the suspects of another rule those whose progress lies within [least, most].
+/// Keeps the suspects of another rule whose progress lies within [least, most].
+/// The first reports of a task are coarse, and rates and times estimated from them erratic: `least` waits
+/// until there is enough to judge by. A task past `most` is nearly done: a copy would lose. But a task that
+/// hangs at the start never reaches `least`, so use `task_lag` for rules that must find those.
 ///
-/// The first reports of a task are coarse, and rates and times estimated from them wild: `least` waits until
-/// there is something to judge by. A task past `most` is nearly done: a copy would lose. But a task that
-/// hangs at the start never reaches `least`, so rules that are to find those do better with `task_lag`.
+/// Source: ours; MRv2's estimators do the same below 1e-4. The other tasks still count in the averages of the
+/// rule.
 ///
-/// Source: ours; MRv2's estimators do the same below 1e-4. The other tasks count in the averages of the rule
-/// all the same.
-///
-/// Verdict: the base's; `detection_note::too_early` if all its suspects have done too little.
+/// Verdict: the base's; `detection_note::too_early` if all its suspects have made too little progress.
 /// @par Cost
-/// the base's, O(suspects) more
+/// the base's, plus O(suspects)
 template <straggler_detector Base>
 struct min_progress {
     static constexpr std::string_view name = detail::nested_name<detail::min_progress_name, Base>;
 
     Base base{};         ///< the rule
     double least = 0.05; ///< share done, in [0, 1]
-    double most = 1.0;   ///< share done, in [0, 1]; 1 leaves none out
+    double most = 1.0;   ///< share done, in [0, 1]; 1 excludes none
 
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) {
         std::size_t const first = out.size();

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A detector that asks what the others leave out: how slow is the node, how long do such tasks usually take,
-/// and how much can be known yet from the progress of this one?
+/// A detector that considers what the others omit: how slow the node is, how long such tasks usually take,
+/// and how much this task's progress can reveal so far.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -25,7 +25,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detect {
 
-/// Predicts nothing: what `node_aware` goes by unless it is given a predictor.
+/// Predicts nothing: the default predictor of `node_aware`.
 struct no_prediction {
     /// Always `status::insufficient_evidence`.
     /// @par Cost
@@ -35,11 +35,12 @@ struct no_prediction {
     }
 };
 
-/// Suspects tasks that will, with the confidence asked for, take longer than `straggler_threshold` times
-/// their usual time, as long as a copy could still win; the longest remaining time first.
+/// Suspects tasks that will, with the required confidence, take longer than `straggler_threshold` times their
+/// usual time, as long as a copy could still win; the longest remaining time first.
 ///
-/// **Estimate.** All on a logarithmic scale, as tasks are slower by factors, not by seconds. y = log(T / u)
-/// of a task, where u is its usual time on a good node, has three witnesses, weighed by how sure each is:
+/// **Estimate.** On a logarithmic scale, as tasks are slower by factors, not by seconds. There are three
+/// estimates of y = log(T / u) of a task, where u is its usual time on a good node, weighted by their
+/// precision:
 /// - its own progress p at time t: y = log(w(t) / (p u)), variance (resolution / p)^2 + (h / sqrt(12) /
 ///   w(t))^2 + (drift (1 - p))^2. A report is up to h = `report_interval` old, and an attempt works only
 ///   after its `start_up`, so that the progress was made in less than t: on average in w(t) = t' - h / 2
@@ -48,53 +49,52 @@ struct no_prediction {
 /// - its node, through the other tasks of the job there: log(sum w(t) / sum(p u)) of the running ones, and
 ///   the mean logarithm of the finished ones. The ratio is one of sums: a mean of logarithms would believe
 ///   those most that look fast by mistake;
-/// - the node's model, log(`slowdown`) with deviation `model_doubt`, where the user has said it. Without one
-///   a node is taken to be good with probability 0.8 (deviation 0.08), else slow (0.6 +- 0.5, a factor of 1.1
-///   to 3), and what is known of it decides between the two.
+/// - the node's model, log(`slowdown`) with deviation `model_doubt`, if the caller has set it. Without a
+/// model, a node is assumed to be good with probability 0.8 (deviation 0.08), else slow (0.6 +- 0.5, a factor
+/// of 1.1 to 3), and the evidence on the node shifts these odds.
 ///
-/// Tasks differ from what their node makes one expect by `spread` (what is assumed, as much as ten tasks
-/// would tell, is corrected by how the running siblings differ). With the weighed mean m and deviation s the
-/// task is suspected if m - `sureness` s > log(max(`straggler_threshold`, 1 + t / u)): with less than u
-/// remaining a copy would come too late, which the evaluation framework calls a *fake positive* (`in_time`
-/// false names those, too).
+/// Tasks differ from what their node suggests by `spread` (a prior worth ten tasks, updated by how the
+/// running siblings differ). With the weighted mean m and deviation s, the task is suspected if m -
+/// `sureness` s > log(max(`straggler_threshold`, 1 + t / u)): with less than u remaining a copy would come
+/// too late, which the evaluation framework calls a *fake positive* (`in_time` = false names those, too).
 ///
-/// Two cases are outside of this: a task much later than its node explains (three deviations) is believed
-/// alone: something has happened to it. A task that reports no progress and has outlived the expectation by
-/// two deviations is taken to last as long again.
+/// Two exceptions: for a task much later than its node explains (three deviations), only its own progress
+/// counts: something has happened to it. A task that reports no progress and has outlived the expectation by
+/// two deviations is assumed to take as long again.
 ///
-/// **Nodes that empty.** A slow node is mostly slow because its tasks share what there is too little of. When
-/// no task waits any more (`job_view::tasks`), those that end leave it to the rest, which then takes less
-/// than all this says: by the factor by which the node will be emptier than at its fullest, to the power of
-/// `sharing`, for what the task has left to do. How long places are still taken again is known from how
-/// many tasks wait, and how long those that run will take.
+/// **Nodes that empty.** A slow node is mostly slow because its tasks share a scarce resource. Once no task
+/// waits any more (`job_view::tasks`), tasks that end leave their share to the rest, which then takes less
+/// time than predicted so far: by the factor by which the node will be emptier than at its fullest, to the
+/// power of `sharing`, for the task's remaining work. How long freed places are still taken follows from the
+/// number of waiting tasks and the remaining times of the running ones.
 ///
-/// **Usual time.** u is what the predictor says (`usual_time_of`); if it has nothing to say, `usual_time`
+/// **Usual time.** u comes from the predictor (`usual_time_of`); if it returns a status, it is `usual_time`
 /// times the input of the task; if that is 0, the input times a factor found from the faster nodes of the
-/// job: it starts at the `fast_share` quantile of the nodes' times and moves to the middle of the nodes near
-/// by. The mean or median of all tasks, which other rules go by, is no help when most nodes are slow.
+/// job: starting from the `fast_share` quantile of the nodes' times, it moves to the middle of the nodes
+/// close to it. The mean or median of all tasks, as in other rules, does not help when most nodes are slow.
 ///
-/// **Start-up.** Where it is not told, but the usual time is, and how slow nodes are (by their model, or by
-/// their finished tasks): the median over the nodes of by how much their young tasks are late. What all nodes
-/// have in common is no slowdown of any. Where nothing is known of the nodes, a late start and a slow node
-/// look the same in one look at a job: then tell it.
+/// **Start-up.** If it is not set, but the usual time is known, and how slow nodes are (by their model, or by
+/// their finished tasks): the median over the nodes of how late their young tasks are. Lateness common to all
+/// nodes is not a slowdown of any. If nothing is known about the nodes, a late start and a slow node look the
+/// same in a single snapshot of a job: then set it.
 ///
 /// Source: ours. Verdict: value = estimated time of the task, threshold = `straggler_threshold` x usual,
-/// usual = usual.
+/// usual = its usual time.
 ///
-/// **What it cannot see.** Chance that is still to come. Whether all nodes are slow, unless the usual time is
-/// known. Whether a task is long because there is much to do, unless inputs or a predictor say so: then the
-/// rule takes size for slowdown. Tasks of other jobs on a node.
+/// **Limitations.** It cannot see future events, or whether all nodes are slow unless the usual time is
+/// known. It mistakes size for slowdown unless inputs or a predictor show that a task has much to do. It does
+/// not see tasks of other jobs on a node.
 ///
 /// @tparam UsualTime a `time_estimate`: usual time of a task on a good node, from earlier runs or similar
-/// tasks; a status where it is not known. Tell `job_progress::finished` the same times.
+/// tasks; a status if unknown. Pass the same times to `job_progress::finished`.
 /// @par Example
 /// `node_aware<>{}`, `node_aware<>{.usual_time = 60}`,
 /// `node_aware{.usual_time_of = [&](running_task const& t, job_view const&) { return usual[t.row]; }}`
 /// @pre `straggler_threshold > 1`, `spread > 0`, `resolution > 0`, `model_doubt > 0`, `fast_share` and
 /// `sharing` in [0, 1], the others not negative
 /// @par Cost
-/// O(tasks + nodes), and to sort the suspects; up to eight logarithms or exponentials per task,
-/// some 0.1 us in all; 24 bytes per task and 72 per node of scratch; allocates nothing in the steady state
+/// O(tasks + nodes), plus sorting the suspects; up to eight logarithms or exponentials per task, about 0.1 us
+/// in total; 24 bytes per task and 72 per node of scratch; allocates nothing in the steady state
 /// @par Guarantees
 /// deterministic
 template <time_estimate UsualTime = no_prediction>
@@ -102,36 +102,37 @@ struct node_aware {
     static constexpr std::string_view name = "node_aware";
 
     double straggler_threshold = 1.2; ///< a straggler takes longer than this times its usual time
-    /// By so many deviations must the estimate be above that: 0.3 is 62 % sure. 0 finds more, 1 is more often
-    /// right; F1 is flat between 0 and 0.5 in the experiments' scenarios, and a task is looked at many times.
+    /// The estimate must exceed the threshold by this many deviations: 0.3 means 62 % confidence. 0 finds
+    /// more, 1 is more often right; F1 is flat between 0 and 0.5 in the experiments' scenarios, since a task
+    /// is examined many times.
     double sureness = 0.3;
-    /// Of a task of input 1 on a good node, in the unit of the view; 0: found from the job.
+    /// Usual time of a task of input 1 on a good node, in the unit of the view; 0: found from the job.
     double usual_time = 0;
-    /// Deviation of the logarithm of the times of equal tasks on equal nodes, to begin with. Twice that of
-    /// the experiments' platform: 0.66 % of its tasks take 1.2 times the median, which makes 0.074.
+    /// Prior deviation of the logarithm of the times of equal tasks on equal nodes. Twice that of the
+    /// experiments' platform: 0.66 % of its tasks take 1.2 times the median, which makes 0.074.
     double spread = 0.15;
-    /// By how much, as a factor, speed changes with time: that of the rest of a task against its beginning,
-    /// that of a node against what its tasks have shown. It has to be as large as contention is fickle.
+    /// How much, as a factor, speed changes over time: for the rest of a task relative to its beginning, and
+    /// for a node relative to what its tasks have shown. Increase it if contention fluctuates.
     double drift = 0.1;
-    /// What the progress a task reports may be off by: whole per cents, and what is read but not yet done.
+    /// Error of reported progress: whole percents, and data read but not yet processed.
     double resolution = 0.02;
-    /// The time between two reports of a task, as old may one be: the cluster's heartbeat. 0: unknown, taken
-    /// to be a twentieth of the usual time, Hadoop's 3 seconds for tasks of a minute.
+    /// The time between two reports of a task, which is how old a report may be: the cluster's heartbeat. 0:
+    /// unknown, assumed to be a twentieth of the usual time, Hadoop's 3 seconds for tasks of a minute.
     double report_interval = 0;
-    /// Share of nodes that are taken to be good if nothing better is known. In the hardest of the
-    /// experiments' scenarios 25 % are.
+    /// Share of nodes assumed to be good without better information. In the hardest of the experiments'
+    /// scenarios it is 25 %.
     double fast_share = 0.2;
-    /// By how much of it a node gets faster when it empties: 1 where all its tasks share one resource, 0
-    /// where they go on as slowly.
+    /// How much a node speeds up when it empties: 1 if all its tasks share one resource, 0 if emptying does
+    /// not help.
     double sharing = 0.75;
     double model_doubt = 0.15; ///< deviation of the logarithm of a node's `slowdown`, from job to job
-    /// The time an attempt takes before it begins to work, which its progress does not show: a process to be
-    /// started, a container, the first input to be fetched. Not told: learned where usual times and nodes are
-    /// known, else 0, as it is then part of what is found to be usual.
+    /// The time before an attempt starts to work, which its progress does not show: starting a process or a
+    /// container, fetching the first input. Unset: learned if usual times and nodes are known, otherwise 0,
+    /// as it is then part of the usual time found.
     std::optional<double> start_up{};
-    /// Only tasks that a copy could still overtake. Without it every straggler is named, for those who want
-    /// to know them rather than to copy them: with history, in the experiments' scenarios, recall is then
-    /// 0.99 to 1 instead of 0.94 to 0.98, and precision 0.89 to 0.97 instead of 0.96 to 1.
+    /// Only tasks that a copy could still overtake. If false, every straggler is named, for analysis rather
+    /// than for copies: with history, in the experiments' scenarios, recall is then 0.99 to 1 instead of 0.94
+    /// to 0.98, and precision 0.89 to 0.97 instead of 0.96 to 1.
     bool in_time = true;
     [[no_unique_address]] UsualTime usual_time_of{}; ///< predicts the usual time of a task
 
@@ -163,11 +164,11 @@ struct node_aware {
     using estimate = detail::log_estimate;
     using sums = detail::progress_sums;
 
-    static constexpr double good_nodes = 0.8, good_sd = 0.08; // what is known of a node without a model
+    static constexpr double good_nodes = 0.8, good_sd = 0.08; // assumptions about a node without a model
     static constexpr double slow_log = 0.6, slow_sd = 0.5;
-    static constexpr double prior_tasks = 10; // as many tasks' worth is `spread`
+    static constexpr double prior_tasks = 10; // weight of the prior `spread` in tasks
 
-    // Whether they are times: otherwise they are factors, and one has to be found.
+    // Whether they are times; otherwise they are factors, and a scale must be found.
     [[nodiscard]] bool read_usual_times(facts& f) const {
         double logs = 0, n = 0;
         for (std::size_t i = 0; i < f.usual.size(); ++i) {
@@ -183,7 +184,7 @@ struct node_aware {
             n += 1;
         }
         f.predicted = n > 0;
-        // Where a predictor knows only some of the tasks, the others are like these.
+        // If a predictor knows only some of the tasks, scale the others by these.
         bool const like_others = f.predicted && !(usual_time > 0);
         double const usual = like_others ? std::exp(logs / n) : usual_time > 0 ? usual_time : 1.0;
         if (!f.predicted && usual_time > 0) f.log_usual_time = std::log(usual_time);
@@ -195,7 +196,7 @@ struct node_aware {
         return f.predicted || usual_time > 0;
     }
 
-    // Roughly, to tell a young task from one that has had time to report.
+    // A rough value, to tell a young task from one that has had time to report.
     [[nodiscard]] bool guess_usual_time(facts& f) const {
         for (std::size_t i = 0; i < f.usual.size(); ++i) {
             running_task const& t = f.job.running[i];
@@ -226,7 +227,7 @@ struct node_aware {
         return *at;
     }
 
-    // What each task and its siblings say, and how much they differ.
+    // Estimates from each task and its siblings, and how much they differ.
     void compare_siblings(facts& f) const {
         double const assumed = spread * spread;
         double squares = prior_tasks * assumed, freedom = prior_tasks;
@@ -242,7 +243,7 @@ struct node_aware {
             if (!(rest.time > 0)) continue;
             f.others[i] = std::log(rest.time / f.trust.done_at_least(rest));
             if (!(f.own[i] > detail::no_log)) continue;
-            // A task tells of the spread what its reading does not blur; one that hangs tells nothing.
+            // A task informs about the spread as far as its reading is not blurred; a hung one does not.
             double const blur = f.trust.doubt(t, age) + f.trust.variance_of(rest, assumed);
             double const apart = f.own[i] - f.others[i], share = assumed / (assumed + blur);
             double const bound = 9 * (assumed + blur);
@@ -252,9 +253,10 @@ struct node_aware {
         f.variance = (std::max)(squares / freedom, assumed / 25);
     }
 
-    // The time tasks take on the faster nodes: from a fast node to the middle of those within reach of it.
+    // The usual time on the faster nodes: starts at a fast node and moves to the middle of those within
+    // reach.
     [[nodiscard]] bool find_usual_time(facts& f) const {
-        constexpr double least = 4; // precision of a node worth looking at: a deviation of 0.5
+        constexpr double least = 4; // minimum precision of a usable node: a deviation of 0.5
         std::size_t known = 0;
         for (std::size_t k = 0; k < f.log.size(); ++k) {
             estimate e;
@@ -288,7 +290,7 @@ struct node_aware {
         return true;
     }
 
-    // What a task on its node is to be expected to take. What all tasks of a node have in common may change.
+    // Expected time of a task on its node. What all tasks of a node share may change.
     [[nodiscard]] estimate expected(facts const& f, std::size_t i) const {
         std::uint32_t const k = f.job.running[i].node;
         double const change = drift * drift;
@@ -304,7 +306,8 @@ struct node_aware {
                 return {e.log, 1 / (f.variance + 1 / e.precision)};
             }
         }
-        // Good or slow? The odds are those of what is known under each; then one distribution for both.
+        // Good or slow? The odds come from the likelihood under each; then both are merged into one
+        // distribution.
         constexpr double good_precision = 1 / (good_sd * good_sd), slow_precision = 1 / (slow_sd * slow_sd);
         double const from_good = 1 / (e.precision + good_precision);
         double const from_slow = 1 / (e.precision + slow_precision);
@@ -344,7 +347,7 @@ struct node_aware {
                 double const sure = log - sureness * std::sqrt(variance + f.scale_variance);
                 return sure > log_threshold && (!in_time || sure > std::log(1 + t.elapsed / usual));
             };
-            // An emptier node makes it less likely only, so that most tasks need not be asked.
+            // An emptier node only makes it less likely, so most tasks need no further check.
             if (!is_late()) continue;
             double const emptier = (1 - t.progress) * f.emptying(i);
             double const vague = (std::min)(sharing, 1 - sharing) * 2 / detail::sqrt_12 * emptier;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Spark's rule: once most tasks have finished, those that run much longer than their median.
+/// Spark's rule: once most tasks have finished, suspects those that run much longer than their median.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -22,15 +22,15 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 ///
 /// Source: Spark `TaskSetManager.checkSpeculatableTasks`, with its median (the upper one of an even number;
 /// older versions average the two) and its comparisons. The defaults are those of Spark 1 to 3; `spark_4()`
-/// has those of 4.0. In Spark a task with a copy is no longer looked at: combine it with `without_copies`.
+/// has those of 4.0. Spark no longer examines a task with a copy: combine this rule with `without_copies`.
 ///
-/// Two more rules of Spark's are off unless asked for:
+/// Two more rules of Spark are off by default:
 /// - `efficiency` (SPARK-32170): a task that works through its input nearly as fast as the finished ones did
 ///   merely has more of it, and is spared until it has run `long_run` times the threshold. The rate is
 ///   progress * input / elapsed, to be below `process_rate` times the finished tasks' input over their time.
 /// - `task_threshold` (SPARK-29976): in a job of at most `few_tasks` tasks, of which too few have finished
-///   for a median, those that have run longer than this time. Spark takes for `few_tasks` the slots of one
-///   executor: with so few tasks all may hang on one bad machine.
+/// for a median, suspects those that have run longer than this time. Spark sets `few_tasks` to the slots of
+/// one executor: such a small job may run entirely on one bad machine.
 ///
 /// Verdict: value = elapsed time, threshold as above, usual = median (the threshold, for
 /// `task_threshold`).
@@ -43,14 +43,14 @@ struct over_median {
 
     double multiplier = 1.5;     ///< `spark.speculation.multiplier`
     double quantile = 0.75;      ///< `spark.speculation.quantile`: share of the tasks that must have finished
-    double min_time = 0.1;       ///< `spark.speculation.minTaskRuntime`: the least threshold; 100 ms
+    double min_time = 0.1;       ///< `spark.speculation.minTaskRuntime`: minimum threshold; 100 ms
     bool efficiency = false;     ///< `spark.speculation.efficiency.enabled`
     double process_rate = 0.75;  ///< `spark.speculation.efficiency.processRateMultiplier`
     double long_run = 2.0;       ///< `spark.speculation.efficiency.longRunTaskFactor`
     double task_threshold = 0;   ///< `spark.speculation.task.duration.threshold`; 0: off
-    std::uint64_t few_tasks = 1; ///< tasks of a job for which that threshold is meant
+    std::uint64_t few_tasks = 1; ///< largest job, in tasks, to which that threshold applies
 
-    /// Spark's settings since 4.0: later, and sparing tasks that only have more to do.
+    /// Spark's settings since 4.0: acts later, and spares tasks that only have more to do.
     /// @param second a second in the unit of the job's times
     [[nodiscard]] static constexpr over_median spark_4(double second = 1.0) noexcept {
         over_median rule;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The oldest rule: a task is a straggler when it has done a fifth less than the average task.
+/// The oldest rule: a task is a straggler when its progress is a fifth below the average.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -15,15 +15,14 @@
 
 namespace straggle::inline STRAGGLE_ABI::detect {
 
-/// Suspects tasks whose progress is less than the average progress less `gap`; least progress first.
+/// Suspects tasks whose progress is more than `gap` below the average; least progress first.
 ///
 /// Source: Hadoop before LATE (`SPECULATIVE_GAP`), the *Default* mechanism of the evaluation framework (Phan
 /// et al. 2019), equations 5-6. Equation 6 averages over "the total tasks within the same category", and so
-/// does Hadoop: a finished task counts as 1, one that waits as 0. That is `task_scope::all`. In a job of
-/// several waves it suspects every task of the last wave that has just begun; `task_scope::running`, which
-/// averages over the running tasks alone, does not see the others. Hadoop writes `>=` where the paper has a
-/// strict comparison; here it is strict. Neither looks at how long a task has run: combine it with
-/// `task_lag`.
+/// does Hadoop: a finished task counts as 1, a waiting one as 0. This is `task_scope::all`. In a job of
+/// several waves it suspects every task of the last wave that has just started; `task_scope::running`, which
+/// averages over running tasks only, does not. Hadoop writes `>=` where the paper has a strict comparison;
+/// here it is strict. Neither considers how long a task has run: combine it with `task_lag`.
 ///
 /// Verdict: value = progress, threshold = average - gap, usual = average.
 /// @par Cost
@@ -33,8 +32,8 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 struct progress_gap {
     static constexpr std::string_view name = "progress_gap";
 
-    double gap = 0.2;                  ///< of progress, in [0, 1]; Hadoop's
-    task_scope over = task_scope::all; ///< which tasks the average is taken over
+    double gap = 0.2;                  ///< of progress, in [0, 1]; Hadoop's value
+    task_scope over = task_scope::all; ///< which tasks are averaged
 
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         std::span<running_task const> const tasks = job.running;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Where detectors get their times from: how long a running task will still take, and how long a copy of it
-/// would take. Both are small callables, from the snapshot alone or from the user's own table of estimators.
+/// Time estimates for detectors: how long a running task will still take, and how long a copy of it would
+/// take. Both are small callables, based on the snapshot alone or on the user's own table of estimators.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,9 +19,9 @@
 
 namespace straggle::inline STRAGGLE_ABI::detect {
 
-/// Says how long something will take: `estimate(task, job)` in the unit of the view, or a status. As an
-/// estimate of a running task's remaining time `status::out_of_range` means: longer than any number, the task
-/// stands still; every other status means that nothing is known.
+/// Estimates a time: `estimate(task, job)` returns it in the unit of the view, or a status. For the remaining
+/// time of a running task, `status::out_of_range` means that the task stands still and the time exceeds any
+/// number; every other status means unknown.
 template <class Estimate>
 concept time_estimate = requires(Estimate const& estimate, running_task const& task, job_view const& job) {
     { estimate(task, job) } -> std::convertible_to<outcome<double>>;
@@ -35,16 +35,16 @@ struct average_rate_estimate {
     constexpr outcome<double> operator()(running_task const& task, job_view const&) const noexcept {
         return predict::average_rate_remaining(task.elapsed, task.progress);
     }
-    /// False where the remaining time is certainly no more than `most`: told without a division.
+    /// False if the remaining time is certainly at most `most`: computed without a division.
     /// @pre `most > 1e-250`
     [[nodiscard]] constexpr bool may_exceed(running_task const& task, double most) const noexcept {
-        // Both sides are rounded a few times; a comparison with NaN says: perhaps.
+        // Both sides carry a few rounding errors; a comparison with NaN returns true.
         return !(task.elapsed * (1 - task.progress) <= most * task.progress * (1 - 1e-14));
     }
 };
 
-/// Remaining time as by `sibling_time`: the mean time of the job's finished tasks, times how slow the node
-/// is, less what has passed; not below 0. `status::insufficient_evidence` before any task has finished.
+/// Remaining time as in `sibling_time`: the mean time of the job's finished tasks, times the slowdown of the
+/// node, minus the elapsed time; not below 0. `status::insufficient_evidence` before any task has finished.
 /// @par Cost
 /// O(1)
 struct sibling_time_estimate {
@@ -57,15 +57,14 @@ struct sibling_time_estimate {
     }
 };
 
-/// Remaining time from a table of estimators that the user keeps up to date, one for each row of the range of
+/// Remaining time from a table of estimators that the user updates, one for each row of the range of
 /// snapshots.
-///
-/// `largest_gain{by_row(table)}`; where the table is kept by task and not by row, a function object of yours
-/// does the same, with `remaining_at` and the row of the task. (A lambda that captures will do for a detector
-/// alone; it cannot be assigned to, which `straggler_detector` asks for.)
-/// @pre when called: the table has a place for every row of the view
+/// `largest_gain{by_row(table)}`; if the table is indexed by task instead of row, write a function object
+/// that calls `remaining_at` with the task of the row. (A capturing lambda works for a detector alone, but
+/// cannot be assigned to, which `straggler_detector` requires.)
+/// @pre when called: the table has an entry for every row of the view
 /// @par Cost
-/// O(1) per task; only looks at the table, which has to outlive it
+/// O(1) per task; refers to the table, which must outlive it
 template <predict::progress_estimator Estimator>
 struct by_row {
     std::span<Estimator const> table; ///< in the order of the user's range
@@ -80,11 +79,11 @@ template <std::ranges::contiguous_range Table>
 by_row(Table const&) -> by_row<std::ranges::range_value_t<Table>>;
 
 /// How long a copy would take: the mean time of the job's finished tasks.
-/// It is `status::insufficient_evidence` before any task has finished.
+/// Returns `status::insufficient_evidence` before any task has finished.
 /// @par Cost
 /// O(1)
 struct mean_replacement {
-    static constexpr bool same_for_all = true; ///< tasks of a view
+    static constexpr bool same_for_all = true; ///< independent of the task
 
     /// The time of a copy of a task of the view.
     constexpr outcome<double> operator()(running_task const&, job_view const& job) const noexcept {
@@ -93,16 +92,16 @@ struct mean_replacement {
     }
 };
 
-/// How long a copy would take, on the safe side: the upper end of the 95 % interval of the mean of the
-/// finished tasks, and half a deviation more (a quarter of that end, if that is less).
+/// How long a copy would take, conservatively: the upper end of the 95 % interval of the mean of the finished
+/// tasks, plus half a deviation (or a quarter of that end, if less).
 ///
-/// Source: Hadoop's `SimpleExponentialTaskRuntimeEstimator`. There a single finished task counts as a copy
-/// that takes no time at all (its `meanCI` is 0 then); here its time is the mean.
-/// It is `status::insufficient_evidence` before any task has finished.
+/// Source: Hadoop's `SimpleExponentialTaskRuntimeEstimator`. There a single finished task makes a copy take
+/// no time at all (its `meanCI` is then 0); here its time is the mean. Returns
+/// `status::insufficient_evidence` before any task has finished.
 /// @par Cost
 /// O(1)
 struct cautious_replacement {
-    static constexpr bool same_for_all = true; ///< tasks of a view
+    static constexpr bool same_for_all = true; ///< independent of the task
 
     /// The time of a copy of a task of the view.
     outcome<double> operator()(running_task const&, job_view const& job) const noexcept {

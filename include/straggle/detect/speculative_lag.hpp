@@ -19,11 +19,11 @@ inline constexpr char task_lag_name[] = "task_lag";
 
 namespace straggle::inline STRAGGLE_ABI::detect {
 
-/// Another rule, but no suspects before the job has run for `lag`.
+/// Another rule, but without suspects before the job has run for `lag`.
 ///
-/// Source: the evaluation framework (Phan et al. 2019), section 6.2, where Hadoop's 60 seconds name 14 % of
-/// the tasks too late to help and 20 seconds do better: set it to what your tasks need to show how fast they
-/// are. In Hadoop 1 itself the lag is the task's: see `task_lag`.
+/// Source: the evaluation framework (Phan et al. 2019), section 6.2, where with Hadoop's 60 seconds 14 % of
+/// the tasks are named too late to help, and 20 seconds perform better: set it to the time your tasks need to
+/// show how fast they are. In Hadoop 1 itself the lag is per task: see `task_lag`.
 ///
 /// Verdict: the base's; `detection_note::too_early` before.
 /// @par Cost
@@ -33,7 +33,7 @@ struct speculative_lag {
     static constexpr std::string_view name = detail::nested_name<detail::speculative_lag_name, Base>;
 
     Base base{};       ///< the rule
-    double lag = 60.0; ///< since the job began; a minute, if in seconds: Hadoop's
+    double lag = 60.0; ///< since the job started; a minute, if in seconds: Hadoop's value
 
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) {
         if (!(job.age >= lag)) return detection_note::too_early;
@@ -46,21 +46,21 @@ speculative_lag(Base) -> speculative_lag<Base>;
 template <class Base>
 speculative_lag(Base, double) -> speculative_lag<Base>;
 
-/// Of the suspects of another rule those that have run for `lag` themselves.
+/// Keeps the suspects of another rule that have themselves run for `lag`.
 ///
 /// Source: `SPECULATIVE_LAG` of Hadoop 1, whose 60 seconds count from the start of the task. It keeps rules
-/// that look at progress alone from blaming tasks that have just begun, and unlike `min_progress` it does not
-/// spare those that hang at the start. Young tasks count in the averages of the rule all the same.
+/// based on progress alone from blaming tasks that have just started, and unlike `min_progress` it does not
+/// spare those that hang at the start. Young tasks still count in the averages of the rule.
 ///
 /// Verdict: the base's; `detection_note::too_early` if all its suspects are too young.
 /// @par Cost
-/// the base's, O(suspects) more
+/// the base's, plus O(suspects)
 template <straggler_detector Base>
 struct task_lag {
     static constexpr std::string_view name = detail::nested_name<detail::task_lag_name, Base>;
 
     Base base{};       ///< the rule
-    double lag = 60.0; ///< since the task began; a minute, if in seconds: Hadoop's
+    double lag = 60.0; ///< since the task started; a minute, if in seconds: Hadoop's value
 
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) {
         std::size_t const first = out.size();

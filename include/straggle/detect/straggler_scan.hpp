@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A detector with the memory it works in: one object to keep, one call per look at a job.
+/// A detector with its working memory: one object to keep, one call per snapshot of a job.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -34,23 +34,23 @@ class straggler_scan {
     static_assert(detail::explain_detector<Detector>());
 
   public:
-    /// A scan with the rule at its defaults.
+    /// A scan with the default-constructed rule.
     straggler_scan()
         requires std::default_initializable<Detector>
     = default;
-    /// A scan with that rule.
+    /// A scan with this rule.
     explicit straggler_scan(Detector detector) : detector_(std::move(detector)) {}
 
-    /// Looks at a job.
-    /// @return the suspects, worst first: `row` is the place of the task in the range that the snapshot was
-    /// made of. Valid until the next call, or the next change of the job
+    /// Examines a job.
+    /// @return the suspects, worst first: `row` is the index of the task in the range behind the snapshot.
+    /// Valid until the next call, or the next change of the job
     suspect_list<> operator()(job_view const& job) {
         look(job);
         return {findings(), job, name()};
     }
-    /// Looks at a job whose snapshot was made of these tasks.
+    /// Examines a job whose snapshot was made from these tasks.
     /// @return the suspects, worst first: `row` points to the user's own record
-    /// @pre `tasks` is the range that `job_progress::running` was last given, unchanged
+    /// @pre `tasks` is the range last passed to `job_progress::running`, unchanged
     template <std::ranges::contiguous_range Tasks>
         requires std::ranges::sized_range<Tasks> && std::ranges::borrowed_range<Tasks>
     auto operator()(job_view const& job, Tasks&& tasks)
@@ -60,13 +60,13 @@ class straggler_scan {
         return {findings(), job, name(), std::ranges::data(tasks)};
     }
 
-    /// What the last call found, as the detector noted it.
+    /// The findings of the last call, as the detector noted them.
     [[nodiscard]] std::span<finding const> findings() const noexcept { return detail::span_of(findings_); }
-    /// What the detector had to say about the job as a whole.
+    /// The detector's remark on the whole job.
     [[nodiscard]] detection_note note() const noexcept { return note_; }
     /// The rule.
     [[nodiscard]] Detector const& detector() const noexcept { return detector_; }
-    /// The rule, to change it between scans.
+    /// The rule, for changes between scans.
     [[nodiscard]] Detector& detector() noexcept { return detector_; }
     /// The name of the rule.
     [[nodiscard]] static constexpr std::string_view name() noexcept { return Detector::name; }
@@ -75,7 +75,7 @@ class straggler_scan {
     void look(job_view const& job) {
         next_.clear();
         detection_note const note = detector_.detect(job, scratch_, next_);
-        findings_.reserve(next_.capacity()); // for the next look: the two take turns
+        findings_.reserve(next_.capacity()); // for the next scan: the two alternate
         note_ = note;
         findings_.swap(next_);
     }

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The suspects of one look at a job, as a range: each is put together when it is read.
+/// The suspects in one snapshot of a job, as a range: each is assembled when it is read.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -22,11 +22,11 @@
 
 namespace straggle::inline STRAGGLE_ABI::detect {
 
-/// Goes through the suspects of a `suspect_list`; what it points to is made when it is asked for.
+/// Iterates over a `suspect_list`; builds each suspect when it is dereferenced.
 template <class Task>
 class suspect_iterator {
   public:
-    /// A place in the user's range, or a pointer into it.
+    /// An index into the user's range, or a pointer into it.
     using row_type = std::conditional_t<std::is_void_v<Task>, std::uint32_t, Task*>;
     using value_type = suspect<row_type, outcome<double>>;
     using difference_type = std::ptrdiff_t;
@@ -34,12 +34,12 @@ class suspect_iterator {
     using iterator_concept = std::random_access_iterator_tag;
 
     constexpr suspect_iterator() = default;
-    /// @param found the first finding, and what else its suspect is made of; see `suspect_list`
+    /// @param found the first finding; for the other parameters see `suspect_list`
     constexpr suspect_iterator(finding const* found, job_view const& job, std::string_view rule,
                                Task* tasks) noexcept
         : found_(found), running_(job.running.data()), tasks_(tasks), rule_(rule) {}
 
-    /// The suspect it points to, by value.
+    /// The current suspect, by value.
     constexpr value_type operator*() const noexcept {
         running_task const& t = running_[found_->task];
         comparison const why{found_->value, found_->threshold, found_->usual, rule_};
@@ -49,43 +49,43 @@ class suspect_iterator {
         else
             return {tasks_ + t.row, left, why};
     }
-    /// The suspect so many steps on, by value.
+    /// The suspect `n` steps ahead, by value.
     constexpr value_type operator[](difference_type n) const noexcept { return *(*this + n); }
-    /// Steps, as those of a pointer.
+    /// Advances by n.
     constexpr suspect_iterator& operator+=(difference_type n) noexcept {
         found_ += n;
         return *this;
     }
-    /// Steps back.
+    /// Moves back by n.
     constexpr suspect_iterator& operator-=(difference_type n) noexcept { return *this += -n; }
-    /// One step on.
+    /// Advances by one.
     constexpr suspect_iterator& operator++() noexcept { return *this += 1; }
-    /// One step back.
+    /// Moves back by one.
     constexpr suspect_iterator& operator--() noexcept { return *this += -1; }
-    /// One step on; what it was before.
+    /// Advances by one; returns the previous position.
     constexpr suspect_iterator operator++(int) noexcept {
         suspect_iterator const before = *this;
         ++*this;
         return before;
     }
-    /// One step back; what it was before.
+    /// Moves back by one; returns the previous position.
     constexpr suspect_iterator operator--(int) noexcept {
         suspect_iterator const before = *this;
         --*this;
         return before;
     }
-    /// So many steps on.
+    /// The position n steps ahead.
     friend constexpr suspect_iterator operator+(suspect_iterator i, difference_type n) noexcept {
         return i += n;
     }
     friend constexpr suspect_iterator operator+(difference_type n, suspect_iterator i) noexcept {
         return i += n;
     }
-    /// So many steps back.
+    /// The position n steps back.
     friend constexpr suspect_iterator operator-(suspect_iterator i, difference_type n) noexcept {
         return i -= n;
     }
-    /// How many steps lie between two.
+    /// The distance between two positions.
     friend constexpr difference_type operator-(suspect_iterator const& a,
                                                suspect_iterator const& b) noexcept {
         return a.found_ - b.found_;
@@ -107,15 +107,15 @@ class suspect_iterator {
 
 /// What `straggler_scan` returns: a view of suspects, worst first, random access.
 ///
-/// What is left of a task is at the average of its rate, `predict::average_rate_remaining`; other estimates
-/// are in `remaining_time.hpp`.
+/// The remaining time of a task assumes its average rate so far, `predict::average_rate_remaining`; other
+/// estimates are in `remaining_time.hpp`.
 ///
-/// @tparam Task the user's record of a running task, const where the range was: `row` points to it. `void`:
-/// `row` is its place in the range
+/// @tparam Task the user's record of a running task, const if the range was: `row` points to it. `void`:
+/// `row` is its index in the range
 /// @par Cost
-/// O(1) for each suspect that is read, nothing for the others; allocates nothing
+/// O(1) for each suspect read, nothing for the others; allocates nothing
 /// @par Guarantees
-/// valid until the next look of its scan, or the next change of the job or of the user's range
+/// valid until the next call of its scan, or the next change of the job or of the user's range
 template <class Task = void>
 class suspect_list {
   public:
@@ -124,23 +124,23 @@ class suspect_list {
 
     /// No suspects.
     constexpr suspect_list() = default;
-    /// The suspects that these findings are.
+    /// The suspects for these findings.
     /// @param job the view in which they were found
-    /// @param rule the name of the rule that found them; text that lives as long as the program
-    /// @param tasks the first of the records that the snapshot of the view was made of, where `row` points
+    /// @param rule the name of the rule that found them; text with static lifetime
+    /// @param tasks the first of the records behind the snapshot of the view, into which `row` points
     constexpr suspect_list(std::span<finding const> found, job_view const& job, std::string_view rule,
                            Task* tasks = nullptr) noexcept
         : begin_(found.data(), job, rule, tasks), size_(found.size()) {}
 
-    /// How many there are.
+    /// Number of suspects.
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
     [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
-    /// The worst, and one behind the least.
+    /// The worst suspect, and one past the last.
     [[nodiscard]] constexpr iterator begin() const noexcept { return begin_; }
     [[nodiscard]] constexpr iterator end() const noexcept {
         return begin_ + static_cast<std::ptrdiff_t>(size_);
     }
-    /// The suspect that stands at a place. @pre there are so many
+    /// The suspect at an index. @pre `place < size()`
     [[nodiscard]] constexpr value_type operator[](std::size_t place) const {
         STRAGGLE_EXPECTS(place < size_);
         return begin_[static_cast<std::ptrdiff_t>(place)];

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The rule that a mitigator goes by: a task is late that, given that it still runs, will more likely than
-/// not be in the tail of its siblings' times.
+/// The rule of a mitigator: a task is late if, given that it still runs, it will more likely than not be in
+/// the tail of its siblings' times.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -22,40 +22,41 @@
 namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Suspects tasks that will more likely than not take longer than `threshold` times the usual time of their
-/// job, and longer than the spread of the job explains; the longest expected, for its threshold, first.
+/// job, and longer than the spread of the job explains; sorted by expected time relative to the threshold,
+/// longest first.
 ///
-/// The distribution of times is that of `predict::sibling_times`: tasks that ended, running ones censored at
-/// their age, and a heavy tail where few have ended. The slowdown of a task's node, where it is modeled, is
-/// no excuse: the threshold is that of a usual node. More input than usual is one.
+/// The distribution of times is that of `predict::sibling_times`: ended tasks, running ones censored at their
+/// age, and a heavy tail while few have ended. The modeled slowdown of a task's node is no excuse: the
+/// threshold is that of a usual node. More input than usual is one.
 ///
-/// A mitigator asks the same rule with what it has learned besides: the kinds of jobs, how far progress has
-/// proved to be trusted, how likely the node is to be slow just now.
+/// A mitigator applies the same rule with additional knowledge: the kinds of jobs, how reliable progress has
+/// proved, and how likely the node is slow right now.
 ///
-/// Source: ours. Verdict: value = median of the time that the task will have taken, threshold, usual = usual
+/// Source: ours. Verdict: value = median of the predicted total time of the task, threshold, usual = usual
 /// time of the job for its input.
 /// @par Cost
 /// O(finished + running + 384), plus sorting the suspects; allocates nothing in the steady state
 /// @par Guarantees
-/// deterministic; the same tasks in any unit of time
+/// deterministic; independent of the unit of time
 class tail_of_siblings {
   public:
     static constexpr std::string_view name = "tail_of_siblings";
 
     double threshold = 1.5;    ///< of the usual time
     double deviations = 1.645; ///< of the logarithms of the job's times
-    double chance = 0.5;       ///< of taking longer than both, from which on a task is late
+    double chance = 0.5;       ///< a task is late if it exceeds both with at least this probability
 
-    /// From what time on a task of a job is late, on a usual node where the factor is 1.
+    /// The age from which a task of a job is late, on a usual node and for factor 1.
     [[nodiscard]] double limit(predict::time_outlook const& job) const noexcept {
         return job.usual() * (std::max)(threshold, std::exp(deviations * job.spread()));
     }
     /// Whether a task is late.
-    /// @param chance_to_be that it takes longer than its limit
+    /// @param chance_to_be probability that it takes longer than its limit
     [[nodiscard]] constexpr bool is_late(double chance_to_be) const noexcept {
         return chance_to_be >= chance;
     }
 
-    /// Looks at a job.
+    /// Examines a job.
     detection_note detect(job_view const& job, detector_scratch&, std::vector<finding>& out) {
         if (job.running.empty()) return detection_note::too_few_running;
         times_.forget(0);

@@ -18,16 +18,14 @@ inline constexpr char without_copies_name[] = "without_copies";
 
 namespace straggle::inline STRAGGLE_ABI::detect {
 
-/// Of the suspects of another rule those of which a single attempt runs.
-///
-/// A task does not stop being a straggler when it gets a copy, so the rules themselves do not look at copies
-/// (but for those that answer what to copy, such as `late_with_caps`). Put this around the rule whose
-/// suspects are copied without further thought, as Spark and Hadoop do; leave it out where detection is
-/// measured.
+/// Keeps the suspects of another rule that have a single running attempt.
+/// A task does not stop being a straggler when it gets a copy, so the rules themselves ignore copies (except
+/// those that decide what to copy, such as `late_with_caps`). Wrap this around a rule whose suspects are
+/// copied without further checks, as Spark and Hadoop do; omit it when measuring detection.
 ///
 /// Source: Spark (`copiesRunning == 1`), Hadoop 1 (`MAX_TASK_EXECS`). Verdict: the base's.
 /// @par Cost
-/// the base's, O(suspects) more
+/// the base's, plus O(suspects)
 template <straggler_detector Base>
 struct without_copies {
     static constexpr std::string_view name = detail::nested_name<detail::without_copies_name, Base>;

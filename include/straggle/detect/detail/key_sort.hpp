@@ -2,9 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `detect/detail/suspects.hpp`: puts tasks in order of a number, equal ones as they stood,
-/// in linear time. Half of a large job may be suspects, and comparing them two by two would cost ten times
-/// the rule.
+/// Private part of `detect/detail/suspects.hpp`: a stable sort of tasks by a number, in linear time. Half of
+/// a large job may be suspects, and a comparison sort would cost ten times the rule.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,25 +18,25 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Numbers to cells, in their order. A cell is so many neighboring doubles; it takes two or three digits to
-// write its number, of 11 bits, or of 8 where there are so few numbers that going through the values of a
-// digit would take longer than dealing them.
+// Maps numbers to cells, preserving order. A cell is a range of neighboring doubles; its number takes two or
+// three digits of 11 bits, or of 8 if there are so few numbers that scanning the values of a digit would take
+// longer than distributing them.
 class key_cells {
   public:
     static constexpr int short_digit = 8, long_digit = 11, most_digits = 3;
     static constexpr std::size_t few = 2048;
 
-    // For `n` numbers, none of them below `lowest` or above `highest`.
+    // For `n` numbers in [lowest, highest].
     key_cells(double lowest, double highest, std::size_t n) noexcept : base_(place(lowest)) {
         int const width = bits_of(place(highest) - base_);
         digit_bits_ = n < few ? short_digit : long_digit;
         if (width == 0) return;
-        // Two digits will do where they make eight times as many cells in a binade as there are numbers.
+        // Two digits suffice if they make eight times as many cells in a binade as there are numbers.
         digits_ = width - 52 + bits_of(n) + 3 <= 2 * digit_bits_ ? 2 : 3;
         drop_ = width > digits_ * digit_bits_ ? width - digits_ * digit_bits_ : 0;
     }
 
-    // None where all numbers are equal.
+    // 0 if all numbers are equal.
     [[nodiscard]] int digits() const noexcept { return digits_; }
     [[nodiscard]] int digit_bits() const noexcept { return digit_bits_; }
     [[nodiscard]] std::uint64_t operator()(double key) const noexcept {
@@ -46,7 +45,7 @@ class key_cells {
 
   private:
     [[nodiscard]] static int bits_of(std::uint64_t x) noexcept { return static_cast<int>(std::bit_width(x)); }
-    // The bits of a double so that they stand in the order of the numbers; both zeros are one.
+    // The bits of a double, ordered like the numbers; both zeros map to one value.
     [[nodiscard]] static std::uint64_t place(double x) noexcept {
         constexpr std::uint64_t sign = 0x8000000000000000u;
         std::uint64_t const u = std::bit_cast<std::uint64_t>(x), zero = u == sign ? 0 : u;
@@ -62,7 +61,7 @@ struct keyed_tasks {
     std::uint32_t* tasks;
 };
 
-// Dealt by one digit after the other, the last one first.
+// Distributes by one digit after another, the last one first.
 template <int Digits, int Bits>
 keyed_tasks deal_by_cell(keyed_tasks from, keyed_tasks to, std::uint32_t* starts, std::size_t n,
                          key_cells cell) noexcept {
@@ -87,9 +86,9 @@ keyed_tasks deal_by_cell(keyed_tasks from, keyed_tasks to, std::uint32_t* starts
     return from;
 }
 
-// Puts the first `n` of `scratch.order` in order of the cells of their keys, which are the first `n` of
-// `scratch.values`; within a cell they stay as they stood. No key is NaN.
-// @return where in the two arrays they stand then
+// Stably sorts the first `n` of `scratch.order` by the cells of their keys, which are the first `n` of
+// `scratch.values`. No key is NaN.
+// @return where the sorted data is in the two arrays
 inline keyed_tasks order_by_cell(detect::detector_scratch& scratch, std::size_t n, key_cells cell) {
     if (scratch.values.size() < 2 * n) scratch.values.resize(2 * n);
     std::size_t const starts = 2 * n, values = std::size_t{1} << cell.digit_bits();

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `detect/node_aware.hpp`: what the running tasks of a job have reported, how far that can
-/// be trusted, and how crowded their nodes will be.
+/// Private part of `detect/node_aware.hpp`: the reports of a job's running tasks, how reliable they are, and
+/// how crowded their nodes will be.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -22,9 +22,9 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 inline constexpr double sqrt_12 = 3.4641016151377545871; // 1 / deviation of a uniform number in [0, 1]
-inline constexpr double no_log = -(std::numeric_limits<double>::max)(); // for a logarithm that is not known
+inline constexpr double no_log = -(std::numeric_limits<double>::max)(); // stands for an unknown logarithm
 
-// A number and how sure it is.
+// A number with its uncertainty.
 struct log_estimate {
     double log = 0, precision = 0; // 1 / variance
     void add(double other, double weight) noexcept {
@@ -33,66 +33,66 @@ struct log_estimate {
     }
 };
 
-// Sums over running tasks: of p u, w, w^2, u^2 and the deviations of w, as `node_aware` calls them.
+// Sums over running tasks: of p u, w, w^2, u^2 and the deviations of w, in the notation of `node_aware`.
 struct progress_sums {
     double done = 0, time = 0, time2 = 0, usual2 = 0, stale = 0;
 };
 
-// How far reports are to be trusted: parameters of `node_aware`.
+// Reliability of reports: parameters of `node_aware`.
 struct report_trust {
     double resolution, drift;
-    double start_up = 0; // before an attempt begins to work
+    double start_up = 0; // before an attempt starts to work
 
-    // The time that the attempt has had for its progress: without as much of its start-up as the rest of the
-    // work has still to be charged with, so that time / progress is the time of the whole attempt.
+    // The time in which the attempt made its progress: excludes the part of its start-up that the remaining
+    // work must still be charged with, so that time / progress is the time of the whole attempt.
     [[nodiscard]] double at_work(detect::running_task const& t) const noexcept {
         return t.elapsed - (1 - t.progress) * start_up;
     }
-    // The time in which the progress of the last report was made, on average over its age.
+    // The time in which the last reported progress was made, averaged over the age of the report.
     [[nodiscard]] double worked(detect::running_task const& t, double age) const noexcept {
         double const time = (std::max)(at_work(t), 0.0);
         return time < age ? time * (time / age) / 2 : time - age / 2;
     }
-    // At least so much may have been done; more exactly it is not known.
+    // Lower bound for the work done; the resolution permits no better.
     [[nodiscard]] double done_at_least(progress_sums const& s) const noexcept {
         return (std::max)(s.done, resolution * std::sqrt(s.usual2));
     }
-    // Variance of the logarithm of time / done. Reports of one node are of one age: their errors add up.
+    // Variance of the logarithm of time / done. Reports of one node are equally old: their errors add up.
     [[nodiscard]] double variance_of(progress_sums const& s, double variance) const noexcept {
         double const done = done_at_least(s);
         return resolution * resolution * s.usual2 / (done * done) +
                (variance * s.time2 + s.stale * s.stale) / (s.time * s.time);
     }
-    // Variance of what a task's own progress says.
+    // Variance of the estimate from a task's own progress.
     [[nodiscard]] double doubt(detect::running_task const& t, double age) const noexcept {
         double const p = (std::max)(t.progress, resolution), reading = resolution / p;
         double const rest = drift * (1 - p), stale = age / sqrt_12 / worked(t, age);
         return reading * reading + rest * rest + stale * stale;
     }
 };
-// A job laid out in the scratch of a detector.
+// The data of a job, stored in the detector's scratch memory.
 struct node_facts {
     detect::job_view const& job;
     report_trust trust;
-    double report_interval;                     // 0: a twentieth of the usual time
-    std::span<double> usual{}, own{}, others{}; // by task: time or factor, 0 where the numbers are
-                                                // none; logarithms
+    double report_interval; // 0: a twentieth of the usual time
+    std::span<double> usual{}, own{},
+        others{}; // by task: time or factor, 0 if the numbers are invalid; logarithms
     std::span<double> done{}, time{}, time2{}, usual2{}, stale{}; // by node: `progress_sums`
-    std::span<double> left{};                                     // by node: work still to do
+    std::span<double> left{};                                     // by node: remaining work
     std::span<double> log{}, precision{}, order{};                // by node: `log_estimate`; scratch
-    double rough = 1;          // what `usual` is to be multiplied with, roughly
-    double log_scale = 0;      // and precisely
-    double scale_variance = 0; // of that
+    double rough = 1;                                             // rough factor to convert `usual` to time
+    double log_scale = 0;                                         // and the precise one, as a logarithm
+    double scale_variance = 0;                                    // of log_scale
     double variance = 0;       // of the logarithm of a task's time on a known node
     double log_usual_time = 0; // of a finished task
-    double last_refill = 0;    // until then from now on a waiting task takes each place that becomes free
+    double last_refill = 0;    // until then, a waiting task takes each place that becomes free
     bool predicted = false, reported = false;
 
     node_facts(detect::job_view const& view, detect::detector_scratch& scratch, report_trust const& t,
                double interval)
         : job(view), trust(t), report_interval(interval) {
         std::size_t const tasks = job.running.size();
-        std::size_t nodes = job.nodes.size(); // a view made by hand may not list them
+        std::size_t nodes = job.nodes.size(); // a manually built view may not list them
         for (detect::running_task const& r : job.running) nodes = (std::max)(nodes, r.node + std::size_t{1});
         lay_out(scratch.values, tasks, {&usual, &own, &others});
         lay_out(scratch.node_values, nodes,
@@ -112,23 +112,23 @@ struct node_facts {
         return static_cast<double>(job.nodes[node].compared);
     }
 
-    // How old the report of a task may be.
+    // Possible age of a task's report.
     [[nodiscard]] double age_of_report(std::size_t i) const noexcept {
         return report_interval > 0 ? report_interval : 0.05 * rough * usual[i];
     }
-    // How much longer tasks take on the node, as far as that is known without the running ones; else 0.
+    // How much longer tasks take on the node, as far as known without the running ones; else 0.
     [[nodiscard]] double known_slowdown(std::size_t node) const noexcept {
         if (node >= job.nodes.size()) return 0;
         if (job.nodes[node].modelled) return job.nodes[node].slowdown;
         return finished_on(node) ? std::exp(finished_log(node)) : 0.0;
     }
-    // Start-up: by how much young tasks are later than their progress and what is known of their node let
-    // one expect, in the middle of the nodes, as half of them are hardly slower than they were. Drawn to 0 as
-    // far as that is vague. To be asked before `add_up`, whose memory by node it works in.
+    // Start-up: the median over the nodes (at least half of which are hardly slower than before) of how late
+    // young tasks are, relative to their progress and to what is known about their node. Shrunk toward 0 by
+    // its uncertainty. Call before `add_up`, as it uses the same memory.
     // @param spread, model_doubt of `node_aware`
     void learn_start_up(double spread, double model_doubt) {
         constexpr double young = 0.3;   // of the usual time
-        constexpr double likely = 0.03; // of the usual time: how long a start-up may well be
+        constexpr double likely = 0.03; // of the usual time: plausible length of a start-up
         double total = 0, tasks = 0;
         for (std::size_t i = 0; i < usual.size(); ++i) {
             detect::running_task const& t = job.running[i];
@@ -161,14 +161,14 @@ struct node_facts {
         auto const known = order.first(static_cast<std::size_t>(nodes));
         auto const middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
         std::nth_element(known.begin(), middle, known.end());
-        constexpr double of_median = 1.5707963267948966; // variance, that of a mean being 1
+        constexpr double of_median = 1.5707963267948966; // variance of a median, relative to that of a mean
         double const vague = of_median * variances / (nodes * nodes);
         double const before = likely * typical * likely * typical;
         double const late = *middle * (before / (before + vague));
         if (late > 0 && is_finite(late)) trust.start_up = late;
     }
 
-    // How long the task still takes if it goes on as it has gone.
+    // Remaining time of the task at its present pace.
     [[nodiscard]] double time_left(std::size_t i) const noexcept {
         detect::running_task const& t = job.running[i];
         double const p = (std::max)(t.progress, trust.resolution);
@@ -183,14 +183,14 @@ struct node_facts {
         double const u = usual[i], age = age_of_report(i), w = trust.worked(t, age);
         return {t.progress * u, w, w * w, u * u, (std::min)(age, t.elapsed) / sqrt_12};
     }
-    // The others on the node of a task; no time if there are none.
+    // The other tasks on the node of a task; no time if there are none.
     [[nodiscard]] progress_sums siblings(std::size_t i) const noexcept {
         progress_sums const all = of(job.running[i].node), mine = part_of(i);
         progress_sums const rest{(std::max)(all.done - mine.done, 0.0), all.time - mine.time,
                                  all.time2 - mine.time2, all.usual2 - mine.usual2,
                                  (std::max)(all.stale - mine.stale, 0.0)};
         bool const any = rest.usual2 > 1e-9 * all.usual2 && rest.time > 1e-9 * all.time && rest.time2 > 0;
-        return any ? rest : progress_sums{}; // more than rounding
+        return any ? rest : progress_sums{}; // more than rounding error
     }
     void add_up() {
         find_last_refill();
@@ -203,14 +203,14 @@ struct node_facts {
             time2[k] += s.time2;
             usual2[k] += s.usual2;
             stale[k] += s.stale;
-            // Its own work, or that of the task which will take its place.
+            // Its own work, or that of the task that will take its place.
             left[k] += usual[i] * (time_left(i) > last_refill ? 1 - job.running[i].progress : 1.0);
         }
     }
 
-    // How much emptier its node will be for the rest of a task than it was at its fullest: the logarithm of
-    // the factor. Once no task waits for the places of the others any more, this one waits, where they share
-    // a resource, for no more of them than they have left.
+    // How much emptier its node will be for the rest of a task than at its fullest: the logarithm of the
+    // factor. Once no task waits for the places of the others, this task shares a resource with them only for
+    // as long as they still run.
     [[nodiscard]] double emptying(std::size_t i) const noexcept {
         std::uint32_t const k = job.running[i].node;
         if (k >= job.nodes.size()) return 0;
@@ -229,7 +229,7 @@ struct node_facts {
         for (std::span<double>* const part : parts) *part = std::span(memory).subspan(size * at++, size);
     }
 
-    // So long it takes until as many tasks have ended as wait now.
+    // Finds the time until as many tasks have ended as are waiting now.
     void find_last_refill() noexcept {
         std::size_t const started = job.running.size() + job.finished.size();
         if (job.tasks <= started) return;

@@ -18,14 +18,14 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Progress per unit of time; negative where nothing can be said yet, or a number is none.
+// Progress per unit of time; negative if unknown or not a number.
 inline double progress_rate(detect::running_task const& t, double tick = 0) noexcept {
     double const elapsed = t.elapsed > tick ? t.elapsed : tick;
     double const rate = t.progress / elapsed;
     return elapsed > 0 && t.progress >= 0 && t.elapsed >= 0 ? rate : -1;
 }
 
-// The rates of neighboring tasks, divided at once, and which of them are known.
+// The rates of neighboring tasks, computed together, and which of them are known.
 template <std::size_t... Lane>
 STRAGGLE_ALWAYS_INLINE simd::lane_mask rates_at_once(detect::running_task const* tasks, double tick,
                                                      double* rates, std::index_sequence<Lane...>) noexcept {
@@ -35,11 +35,11 @@ STRAGGLE_ALWAYS_INLINE simd::lane_mask rates_at_once(detect::running_task const*
     std::memcpy(rates, &all, sizeof all);
     return simd::less(zero, time) & simd::less_equal(zero, progress) & simd::less_equal(zero, elapsed);
 }
-// Writes the rates of all tasks; false, with anything written, if one of them is not known.
+// Writes the rates of all tasks; false, with unspecified output, if one of them is unknown.
 inline bool rates_of_all(std::span<detect::running_task const> tasks, double tick, double* rates) noexcept {
     constexpr std::size_t lanes = simd::lane_count;
     std::size_t i = 0;
-    simd::lane_mask not_known{}; // asked once, at the end: that takes as long as the division
+    simd::lane_mask not_known{}; // tested once, at the end: a test takes as long as the division
     for (; i + lanes <= tasks.size(); i += lanes)
         not_known |= ~rates_at_once(tasks.data() + i, tick, rates + i, std::make_index_sequence<lanes>());
     if (simd::any_bits(not_known) != 0) return false;
@@ -50,9 +50,9 @@ inline bool rates_of_all(std::span<detect::running_task const> tasks, double tic
     return true;
 }
 
-// The known rates of the tasks within the scope, those that run first: a finished task has done all in its
-// time, a waiting one nothing.
-// @return how many of the running tasks have one
+// The known rates of the tasks in scope, running tasks first: a finished task has done all in its time, a
+// waiting one nothing.
+// @return how many of the running tasks have a rate
 inline std::size_t collect_rates(detect::job_view const& job, detect::task_scope over, double tick,
                                  std::vector<double>& rates) {
     rates.resize(job.running.size());
@@ -75,13 +75,13 @@ inline std::size_t collect_rates(detect::job_view const& job, detect::task_scope
     return known;
 }
 
-// Why there are too few rates to compare.
+// The reason why there are too few rates to compare.
 inline detect::detection_note lack_of_rates(detect::job_view const& job) noexcept {
     return job.running.size() < 2 ? detect::detection_note::too_few_running
                                   : detect::detection_note::too_early;
 }
 
-// Rates that should be equal differ by rounding: that is no slowdown.
+// Equal rates may differ by rounding: ignore that.
 inline double below_mean(mean_and_deviation const& usual, double deviations) noexcept {
     double const step = deviations * usual.deviation, rounding = 1e-12 * usual.mean;
     return usual.mean - (step > rounding ? step : rounding);

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `job_progress`: the numbers of a running task, checked.
+/// Private part of `job_progress`: reads and checks the numbers of a running task.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -18,8 +18,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Comparisons of bits: of numbers that are not negative they stand in order, and NaN is above all. What they
-// take for wrong may be -0.
+// Compares bits: those of nonnegative numbers are in order, and NaN is above all. May misjudge -0.
 struct by_bits {
     static constexpr bool is_share(double x) noexcept { return bits(x) <= bits(1.0); }
     static constexpr bool is_positive(double x) noexcept { return bits(x) - 1 < infinity_bits - 1; }
@@ -29,7 +28,7 @@ struct by_bits {
     static constexpr std::uint64_t bits(double x) noexcept { return std::bit_cast<std::uint64_t>(x); }
 };
 
-// Why a start cannot be used; only where the time since it looks strange.
+// Why a start is unusable; called only if the time since then looks wrong.
 template <class Time>
 std::optional<record::running_rejection> start_fault(Time const& start, Time const& now) {
     if (is_unordered(start)) return record::running_rejection::missing_start;
@@ -37,8 +36,8 @@ std::optional<record::running_rejection> start_fault(Time const& start, Time con
     return std::nullopt;
 }
 
-// All of a task but its node and row, or why it cannot be used; of what can be, whether its progress is known
-// and when the first task began.
+// Reads everything about a task except node and row, or the reason to reject it; for a usable task, whether
+// its progress is known and when the first task started.
 template <class Task, class Fields, class Time>
 STRAGGLE_ALWAYS_INLINE std::optional<record::running_rejection>
 read_numbers(Task const& task, Fields const& fields, Time const& now, detect::running_task& t, Time& begin,

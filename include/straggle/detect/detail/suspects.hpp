@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of the detectors: lists of suspects in order, averages that leave equal numbers equal, and
-/// the names of rules within rules.
+/// Private part of the detectors: sorted lists of suspects, averages that keep equal numbers equal, and names
+/// of nested rules.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -33,9 +33,9 @@ void sort_by_comparison(std::span<detect::finding> list, Key key) {
     });
 }
 
-inline constexpr std::size_t few_suspects = 128; // sooner compared than dealt
+inline constexpr std::size_t few_suspects = 128; // compared faster than distributed
 
-// Puts right what is out of order within cells. `keys` are those of the list.
+// Corrects the order within cells. `keys` are those of the list.
 template <class Key>
 void sort_within_cells(std::span<detect::finding> list, double const* keys, key_cells cell, Key key) {
     for (std::size_t i = 1; i < list.size(); ++i) {
@@ -48,8 +48,7 @@ void sort_within_cells(std::span<detect::finding> list, double const* keys, key_
     }
 }
 
-// The suspects from `first` to `last`, lowest key first; ties stay in the order in which they come, that of
-// the running tasks.
+// Sorts the suspects from `first` to `last`, lowest key first; ties stay in the order of the running tasks.
 template <class Key>
 void lowest_first(std::vector<detect::finding>& out, std::size_t first, std::size_t last,
                   detect::detector_scratch& scratch, Key key) {
@@ -64,7 +63,7 @@ void lowest_first(std::vector<detect::finding>& out, std::size_t first, std::siz
     key_cells const cell = cells_of(scratch.values.data(), n);
     if (cell.digits() == 0) return;
     keyed_tasks const sorted = order_by_cell(scratch, n, cell);
-    // By way of the end of the list: fetching them in any order overlaps, exchanging them in place would not.
+    // Via the end of the list: gathering in any order overlaps in the processor, swapping in place would not.
     out.resize(end + n);
     for (std::size_t i = 0; i < n; ++i) out[end + i] = out[sorted.tasks[i]];
     auto const to = [&](std::size_t i) { return out.begin() + static_cast<std::ptrdiff_t>(i); };
@@ -78,22 +77,22 @@ void lowest_first(std::vector<detect::finding>& out, std::size_t first, detect::
     lowest_first(out, first, out.size(), scratch, key);
 }
 
-// What a rule says of one task.
+// The verdict of a rule on one task.
 struct judgement {
     double value = 0;
     bool suspect = false; // never where the value is NaN
 };
 enum class worst { lowest, highest };
 template <worst First>
-struct signed_value { // the lowest is the worst
+struct signed_value { // the lowest value is the worst
     static constexpr double sign = First == worst::lowest ? 1.0 : -1.0;
     double operator()(detect::finding const& s) const noexcept { return sign * s.value; }
 };
 
 // Appends the tasks that `judge` suspects by their index, the worst value first; threshold and usual number
-// are those of `like`. There is no branch on the judgment, which could be wrong every other time, and only
-// suspects are asked for their value. `judge(i)` may read `scratch.values` from `i` on, and nothing else of
-// the scratch memory.
+// come from `like`. Does not branch on the judgment, which would be mispredicted half of the time, and
+// evaluates the value for suspects only. `judge(i)` may read `scratch.values` from `i` on, but no other
+// scratch memory.
 template <worst First, class Judge>
 void name_suspects(detect::job_view const& job, detect::detector_scratch& scratch,
                    std::vector<detect::finding>& out, detect::finding like, Judge judge) {
@@ -115,7 +114,7 @@ void name_suspects(detect::job_view const& job, detect::detector_scratch& scratc
     std::size_t const first = out.size();
     out.resize(first + n);
     detect::finding* const named = out.data() + first;
-    for (std::size_t i = 0; i < n; ++i) { // member by member: copying `like` costs ten times that with GCC 12
+    for (std::size_t i = 0; i < n; ++i) { // member by member: copying `like` is ten times slower with GCC 12
         named[i].task = list.tasks[i];
         named[i].value = sign * list.keys[i];
         named[i].threshold = like.threshold;
@@ -128,7 +127,7 @@ void name_suspects(detect::job_view const& job, detect::detector_scratch& scratc
         sort_within_cells(span_of(named, n), list.keys, cell, key);
 }
 
-// Of the suspects from `first` on those that pass; their order stays.
+// Keeps those suspects from `first` on that pass, in their order.
 template <class Pass>
 void keep_suspects(std::vector<detect::finding>& out, std::size_t first, Pass pass) {
     auto const begin = out.begin() + static_cast<std::ptrdiff_t>(first);
@@ -136,7 +135,7 @@ void keep_suspects(std::vector<detect::finding>& out, std::size_t first, Pass pa
               out.end());
 }
 
-// Eight sums at once: a single one would wait for its last addition each time.
+// Eight sums at once: a single sum would wait for its last addition each time.
 template <class Term>
 double sum_of(std::size_t n, Term term) {
     double a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
@@ -155,7 +154,7 @@ double sum_of(std::size_t n, Term term) {
     return ((a + b) + (c + d)) + ((e + f) + (g + h));
 }
 
-// The same, to the bit, over numbers that lie one after the other.
+// The same, bit for bit, over contiguous numbers.
 // @param term of a number, or of several in one value
 template <class Term, std::size_t... Part>
 double sum_over(std::span<double const> x, Term term, std::index_sequence<Part...>) {
@@ -175,10 +174,11 @@ double sum_over(std::span<double const> x, Term term) {
 
 struct mean_and_deviation {
     double mean = 0;
-    double deviation = 0; // of the population
+    double deviation = 0; // population standard deviation
 };
 
-// Of at least one number. Reckoned from the first on: equal numbers have just that mean, and no deviation.
+// @pre x is not empty. Sums relative to the first number, so that equal numbers have exactly that mean and no
+// deviation.
 inline mean_and_deviation mean_and_deviation_of(std::span<double const> x) {
     double const origin = x.front(), n = static_cast<double>(x.size());
     double const mean =
@@ -190,7 +190,7 @@ inline mean_and_deviation mean_and_deviation_of(std::span<double const> x) {
     return {mean, std::sqrt(squares / n)};
 }
 
-// All tasks of the job; a view made by hand may not say.
+// All tasks of the job; a manually built view may lack the number.
 constexpr std::uint64_t tasks_of(detect::job_view const& job) noexcept {
     return (std::max)(job.tasks, std::uint64_t{job.running.size() + job.finished.size()});
 }
