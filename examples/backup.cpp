@@ -18,7 +18,7 @@
 struct task {
     std::string name, host;
     double gigabytes;
-    double seconds_left; // as far as its progress tells
+    double seconds_left; // estimated from its progress
 };
 struct host {
     std::string name;

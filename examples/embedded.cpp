@@ -31,7 +31,7 @@ std::size_t allocations = 0;
 namespace {
 
 //! [handler]
-// Told once, before the program aborts; all texts are literals, nothing is allocated.
+// Called once, before the program aborts; all texts are literals, nothing is allocated.
 void log_broken_contract(straggle::base::contract_violation const& broken) {
     std::fprintf(stderr, "%s:%d: broken contract: %s\n", broken.file, broken.line, broken.condition);
 }

@@ -30,8 +30,8 @@ struct node {
 };
 
 //! [inbox]
-// Where one thread leaves what it reports. Nobody but it and the decider ever wants the lock, and memory goes
-// back and forth between the two: in the steady state nothing is allocated.
+// Where one thread leaves what it reports. Only this thread and the decider ever take the lock, and the two
+// exchange their memory: in the steady state nothing is allocated.
 class inbox {
   public:
     void put(ended const& a) {

@@ -3,7 +3,7 @@
 
 /// @file
 /// A load balancer that ejects backends by their latency, where others look at errors only. In each interval
-/// latencies are compared by route, so that nobody is blamed for a costly one. Backends that are clearly
+/// latencies are compared by route, so no backend is blamed for a costly one. Backends that are clearly
 /// slower get no requests for a time that doubles with each relapse; never are more than a share of them out.
 
 #include <straggle/blacklist/dominated.hpp>

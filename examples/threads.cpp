@@ -25,7 +25,7 @@ constexpr straggle::attempt_fields fields{
 constexpr std::uint64_t hours = 3;
 std::vector<std::string> const hosts{"host-0", "host-1", "host-2", "host-3", "host-4", "host-5"};
 
-// In the first hour host-1 needs twice as long as the others, in the second nobody, in the third host-4.
+// In the first hour host-1 needs twice as long as the others, in the second none does, in the third host-4.
 std::vector<attempt> records_of(std::uint64_t hour) {
     std::vector<attempt> records;
     for (std::size_t task = 0; task < 360; ++task) {
@@ -39,7 +39,7 @@ std::vector<attempt> records_of(std::uint64_t hour) {
 
 //! [shared]
 using decision = straggle::blacklist_decision<std::string>;
-using latest_decision = straggle::published<decision>; // before the first publish it avoids nobody
+using latest_decision = straggle::published<decision>; // before the first publish it avoids no node
 //! [shared]
 
 //! [writer]

@@ -22,7 +22,7 @@ struct log_row {
     std::uint32_t stage = 0, task = 0;
     std::string host;
     std::chrono::sys_time<std::chrono::milliseconds> submitted, started;
-    std::optional<std::chrono::sys_time<std::chrono::milliseconds>> finished; // empty: nobody knows
+    std::optional<std::chrono::sys_time<std::chrono::milliseconds>> finished; // empty: unknown
     end_state state = end_state::done;
 };
 //! [record]

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The room `record/`: what does a scheduler tell us, what do rooms hand on?
+/// The room `record/`: what does a scheduler report, what do rooms pass on?
 /// Begin with `attempt_fields`, `running_fields`, `task_traits`.
 #pragma once
 

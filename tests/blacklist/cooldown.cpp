@@ -23,7 +23,7 @@ TEST_CASE("cooldown: a node is out for a task's time after the second task it ma
     double const usual = 60;                                // a task takes a minute
     slow_now.observe("host-7", 100, usual, 30);             // its task gets a copy, at 100 s, of 30 nodes
     bool const by_one = slow_now.avoids("host-7", 100);     // false: one task says little
-    slow_now.observe("host-7", 130, usual, 30);             // another one
+    slow_now.observe("host-7", 130, usual, 30);             // a second task
     bool const by_two = slow_now.avoids("host-7", 189);     // true: until 190
     bool const crowded = slow_now.avoids("host-7", 189, 4); // false: four tasks wait
     bool const later = slow_now.avoids("host-7", 190);      // false

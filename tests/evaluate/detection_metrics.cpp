@@ -101,7 +101,7 @@ TEST_CASE("detection metrics: an example") {
                  .copies = 1,
                  .copies_time = 50,
                  .winner_time = 50});
-    metrics.observe({.usual = 60, .execution = 130}); // a straggler nobody noticed
+    metrics.observe({.usual = 60, .execution = 130}); // a straggler that was missed
     auto const recall = metrics.recall();         // 0.5
     auto const wins = metrics.win_rate();         // 1
     //! [metrics]
