@@ -25,7 +25,7 @@ PROGRAM = os.environ.get("STRAGGLE_REPLAY_PROGRAM", "straggle-replay")
 run = programs.program(PROGRAM)
 PROGRESS_HEADER = "job,task,attempt,node,time_ms,progress\n"
 EVERY = ["progress_gap", "late", "late_as_printed", "late_with_caps", "hierarchical", "average_time", "over_median", "flink",
-         "largest_gain", "mantri", "node_aware", "node_aware:warm=1"]
+         "largest_gain", "mantri", "tail_of_siblings", "node_aware", "node_aware:warm=1"]
 RATIOS = ["precision", "precision_in_time", "recall", "recall_in_time", "f1", "f1_in_time", "latency", "undetected_time", "fake_ratio"]
 
 # The history of tests/examples/replay.cpp, in seconds; what it comes to is reckoned by hand there and below.

@@ -127,5 +127,5 @@ TEST_CASE("slowdowns need 24 bytes for each node of each job") {
     CHECK(per_pair >= 24);
     // A table that doubles asks for all its former sizes, too; 16 of a record in order of jobs; its group's
     // share.
-    CHECK(per_pair <= 2 * 24 + 16 + 2 * 96 / 16.0);
+    CHECK(per_pair <= 2 * 24 + 16 + 2 * 128 / 16.0);
 }

@@ -161,7 +161,7 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
             cell.tasks = real();
             cell.mean = real();
             cell.input = input();
-            in.expect(std::isfinite(cell.input));
+            in.expect(is_finite(static_cast<double>(cell.input)));
             in.expect(cell.node < nodes && cell.tasks >= 0);
             cells_.push_back(cell);
             g.tasks += cell.tasks;
