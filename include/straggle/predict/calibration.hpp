@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Do 80 % of the tasks finish within the range that was said to hold 80 % of them? Counts, as they finish,
-/// and widens or narrows the ranges to come until they do.
+/// Do 80 % of the tasks finish within the range predicted to contain 80 % of them? Counts outcomes as tasks
+/// finish, and widens or narrows later ranges until they do.
 #pragma once
 
 #include <straggle/base/archive.hpp>
@@ -22,17 +22,17 @@
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
-/// How ranges are kept honest.
+/// How ranges are calibrated.
 struct calibration_options {
-    /// By how much an end moves, in logarithms of odds, when it was missed at the wrong moment. More follows
-    /// a change sooner, less makes the ranges of a quiet stream steadier. 0: nothing is adapted.
+    /// How far an end moves, in log-odds, when a truth beyond it shows that it was wrong. Larger values
+    /// follow a change sooner, smaller ones keep the ranges of a quiet stream steadier. 0: no adaptation.
     double step = 0.1;
-    /// Beyond the samples an end grows by this factor's exponential for every unit of log-odds: 0.1 makes
-    /// 10 % longer of odds 2.7 times smaller.
+    /// Beyond the samples an end grows exponentially by this rate per unit of log-odds: 0.1 makes it 10 %
+    /// longer for odds 2.7 times smaller.
     double stretch = 0.1;
 };
 
-/// A range of times that was predicted, and what the ends were set to then.
+/// A predicted range of times, with the state of its ends at that time.
 struct predicted_range {
     double low = 0;   ///< the range is [low, high], in the unit of the samples
     double high = 0;  ///< `low <= high`
@@ -44,47 +44,46 @@ struct predicted_range {
     friend constexpr bool operator==(predicted_range const&, predicted_range const&) = default;
 };
 
-/// Makes ranges of predicted distributions that hold the truth as often as they claim to, equally often
-/// missed on both sides.
+/// Makes ranges of predicted distributions contain the truth as often as they claim, and miss equally often
+/// on both sides.
 ///
-/// A range from samples holds the next value as often as it should when the two are exchangeable
-/// (`empirical_view::range`). Tasks are not: those of a burst finish in the order of their lengths, so that
-/// the next one is longer than all that are known; a node gets slower; a new job is like none before. So each
-/// end follows the outcomes: it is the quantile of the samples at a level that goes up by
-/// `step` (1 - miss) when the truth was beyond, and down by `step` miss when it was not, where miss =
-/// (1 - asked) / 2. Levels are logarithms of odds, log(p / (1 - p)), so that they can go on for ever: past
-/// the outermost of n samples, p = n / (n + 1), the end moves away from it, by `stretch`. It never comes
-/// nearer than the median of the samples.
+/// A range from samples contains the next value as often as it should if the two are exchangeable
+/// (`empirical_view::range`). Tasks are not: those of a burst finish in the order of their lengths, so the
+/// next one is longer than all known ones; a node gets slower; a new job is unlike earlier ones. So each end
+/// follows the outcomes: it is the quantile of the samples at a level that rises by `step` (1 - miss) when
+/// the truth was beyond it, and falls by `step` miss when it was not, where miss = (1 - asked) / 2. Levels
+/// are log-odds, log(p / (1 - p)), and so unbounded: past the outermost of n samples, p = n / (n + 1), the
+/// end moves away from it, by `stretch`. It never crosses the median of the samples.
 ///
-/// **Guarantee**, for truths told before the next range is asked for, whatever the tasks do: the share
-/// missed on one side is at most miss + (l - b) / (step n) after n tasks, where the level has gone from
-/// b = log((1 - miss) / miss) to l; and l is at most log(samples) + log(ratio) / stretch + step if no truth
-/// is more than `ratio` times the outermost sample. It is exactly that much unless the median alone is often
-/// enough. With the defaults, and truths up to 3 times the largest of 10 samples, that makes at most 11 % in
-/// 1000 tasks and 1.1 % in 10 000; what was seen in real histories is far less (0.04 to 1.1 % in 1000 to
-/// 8400).
+/// **Guarantee**, if each truth is recorded before the next range is requested, for any sequence of tasks:
+/// the share missed on one side is at most miss + (l - b) / (step n) after n tasks, where the level has gone
+/// from b = log((1 - miss) / miss) to l; and l is at most log(samples) + log(ratio) / stretch + step if no
+/// truth is more than `ratio` times the outermost sample. The bound is attained unless the median alone
+/// suffices often enough. With the defaults, and truths up to 3 times the largest of 10 samples, it is at
+/// most 11 % in 1000 tasks and 1.1 % in 10 000; the shares observed in real histories are far smaller (0.04
+/// to 1.1 % in 1000 to 8400).
 ///
-/// **Answers that come late.** A scheduler asks when a task starts and hears when it ends, hundreds of others
-/// having been asked about meanwhile. Were each of them held against the range given then, one bad guess
-/// would be paid for hundreds of times, and ranges would grow without bound. So each is held against what the
-/// range would be *now*: the one given, moved as its levels have moved since. Only the counts are about the
-/// range that was given. Nothing can be promised then; docs/guide/detecting.md has what was measured.
+/// **Late answers.** A scheduler requests a range when a task starts and learns the truth when it ends, after
+/// requesting hundreds of others. If each truth were compared with the original range, one bad guess would be
+/// penalized hundreds of times, and ranges would grow without bound. So it is compared with what the range
+/// would be *now*: the original one, moved as its levels have moved since. Only the counts refer to the
+/// original range. There is no guarantee in this case; docs/guide/predicting.md has measurements.
 ///
-/// Source: I. Gibbs and E. Candes, Adaptive conformal inference under distribution shift (2021), whose rule
-/// this is for each end. Ours: the two ends (a one-sided error cannot be mended by a wider middle), log-odds
-/// and the stretch beyond the samples instead of an infinite range at level 1, the bound at the median, and
-/// late answers.
+/// Source: I. Gibbs and E. Candes, Adaptive conformal inference under distribution shift (2021), applied to
+/// each end. Ours: two separate ends (a one-sided error cannot be fixed by a wider middle), log-odds and the
+/// stretch beyond the samples instead of an infinite range at level 1, the bound at the median, and late
+/// answers.
 /// @par Example
 /// `calibration fair(0.8); auto r = fair.range(*times); ... fair.record(*r, took);`
 /// @par Cost
 /// 64 bytes; `range` O(1) after looking at the largest samples, with two exponentials and a
 /// logarithm, `record` O(1); allocates nothing
 /// @par Guarantees
-/// noexcept but for contracts; deterministic
+/// noexcept except for contracts; deterministic
 class calibration {
   public:
-    /// @param coverage share of the truths that ranges have to hold
-    /// @param how how fast ranges follow
+    /// @param coverage share of the truths that ranges must contain
+    /// @param how how fast ranges adapt
     /// @pre 0 < `coverage` < 1; `step` and `stretch` finite, not negative and at most 1
     explicit calibration(double coverage = 0.8, calibration_options const& how = {})
         : asked_(coverage), options_(how) {
@@ -94,14 +93,14 @@ class calibration {
         restart();
     }
 
-    /// The share of the truths that ranges have to hold.
+    /// The share of the truths that ranges must contain.
     [[nodiscard]] double asked() const noexcept { return asked_; }
     /// The options it was made with.
     [[nodiscard]] calibration_options const& options() const noexcept { return options_; }
 
-    /// A range for the next value of a distribution.
-    /// @param times samples of it, none negative: one is enough
-    /// @return `status::insufficient_evidence` for no samples; `status::out_of_domain` for negative ones
+    /// A range for the next value from a distribution.
+    /// @param times samples of it, none negative; one is enough
+    /// @return `status::insufficient_evidence` without samples; `status::out_of_domain` if any is negative
     [[nodiscard]] outcome<predicted_range> range(stats::empirical_view const& times) const {
         if (times.empty()) return status::insufficient_evidence;
         double const least = times[0], most = times[times.size() - 1];
@@ -123,14 +122,14 @@ class calibration {
         else
             r.high = most * std::exp(options_.stretch * (above_ - outermost));
         r.high = (std::min)(r.high, (std::numeric_limits<double>::max)());
-        r.low = (std::min)(r.low, r.high); // rounding, where both are the median
+        r.low = (std::min)(r.low, r.high); // rounding, if both are the median
         return r;
     }
 
-    /// Takes in how a prediction has turned out.
-    /// @param predicted by `range`, at any time before
-    /// @param time the task has taken
-    /// @return `status::out_of_domain`, and nothing else, for what is not a range or not a time
+    /// Records the outcome of a prediction.
+    /// @param predicted an earlier result of `range`
+    /// @param time the task's actual time
+    /// @return `status::out_of_domain`, with no effect, if an argument is not a range or not a time
     status record(predicted_range const& predicted, double time) {
         if (!detail::is_finite(time) || !(time >= 0) || !detail::is_finite(predicted.low) ||
             !detail::is_finite(predicted.high) || !(0 <= predicted.low && predicted.low <= predicted.high) ||
@@ -146,22 +145,22 @@ class calibration {
         return status::ok;
     }
 
-    /// How many predictions have turned out.
+    /// Number of recorded outcomes.
     [[nodiscard]] std::uint64_t recorded() const noexcept { return recorded_; }
-    /// Of those, in how many the task took less than the range.
+    /// Outcomes shorter than their range.
     [[nodiscard]] std::uint64_t too_short() const noexcept { return too_short_; }
-    /// Of those, in how many the task took more than the range.
+    /// Outcomes longer than their range.
     [[nodiscard]] std::uint64_t too_long() const noexcept { return too_long_; }
 
-    /// The share of truths that were in their range.
+    /// The share of truths inside their range.
     /// @return `status::insufficient_evidence` before the first
     [[nodiscard]] outcome<double> coverage() const noexcept {
         if (recorded_ == 0) return status::insufficient_evidence;
         return static_cast<double>(recorded_ - too_short_ - too_long_) / static_cast<double>(recorded_);
     }
 
-    /// How well `coverage` is known, if truths miss their ranges independently of each other. (Those of a
-    /// burst do not: then less is known. Those of a range that adapts make up for each other: then more.)
+    /// Confidence interval of `coverage`, if truths miss their ranges independently. (Within a burst they do
+    /// not, so it is too narrow. Adaptive ranges compensate for misses, so it is then too wide.)
     ///
     /// Source: E. B. Wilson, Probable inference (1927): the shares p with |share - p| <= z sqrt(p (1 - p) /
     /// n).
@@ -180,14 +179,14 @@ class calibration {
         return stats::interval{(std::max)(middle - half, 0.0), (std::min)(middle + half, 1.0)};
     }
 
-    /// The coverage the next range would have to be asked for if times were exchangeable: how far from honest
-    /// the samples alone are. `asked()` at first; more when they promise too much.
+    /// The coverage one would have to request if times were exchangeable: how far from calibrated the samples
+    /// alone are. Initially `asked()`; more if they promise too much.
     [[nodiscard]] double level() const noexcept {
         return 1 - 1 / (1 + std::exp(below_)) - 1 / (1 + std::exp(above_));
     }
 
-    /// Takes in all that another one has recorded; its levels count as much as its records.
-    /// @pre the other one was asked for the same
+    /// Adds the records of another calibration; levels are averaged, weighted by the number of records.
+    /// @pre both have the same requested coverage
     void merge(calibration const& other) {
         STRAGGLE_EXPECTS(other.asked_ == asked_ && other.options_.step == options_.step &&
                          other.options_.stretch == options_.stretch);
@@ -201,14 +200,14 @@ class calibration {
         too_long_ += other.too_long_;
     }
 
-    /// Forgets all records and begins anew.
+    /// Forgets all records and restarts.
     void clear() noexcept { restart(); }
 
-    /// Appends what has been recorded, but neither what was asked for nor the options.
+    /// Appends what was recorded, but not the requested coverage or the options.
     void write(byte_writer& out) const { base::write_fields(out, *this); }
-    /// Replaces what has been recorded by what `write` has appended.
-    /// @return the reason of the reader; `status::corrupt` for numbers that no records make; nothing has
-    /// changed then
+    /// Replaces what was recorded with what `write` appended.
+    /// @return the status of the reader; `status::corrupt` for numbers that no records can produce; nothing
+    /// has changed then
     status restore(byte_reader& in) {
         auto read = *this;
         base::read_fields(in, read);
@@ -229,8 +228,8 @@ class calibration {
         a.expect(is_level(self.below_) && is_level(self.above_));
         a.expect(self.too_short_ <= self.recorded_ && self.too_long_ <= self.recorded_ - self.too_short_);
     }
-    // From the median on; the other end is for truths that cannot be reached, such as times above a range of
-    // zeros, so that they can be forgotten.
+    // From the median on; the upper bound is for unreachable truths, such as times above a range of zeros, so
+    // that the level can return.
     static constexpr double highest_level = 100;
     [[nodiscard]] static constexpr bool is_level(double x) noexcept {
         return detail::is_finite(x) && x >= 0 && x <= highest_level;

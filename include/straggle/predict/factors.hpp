@@ -2,13 +2,11 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What may matter for the time a task takes, read from the user's own records: a row of numbers per task,
-/// whatever the types of its members are.
-///
-///     factors(numeric(&task::input), categorical(&task::job))
-///
-/// says which members (or callables) are factors; a `factor_reader` makes rows of them, and remembers which
-/// category has which number.
+/// Factors that may affect the time of a task, read from the user's own records: a row of numbers per task,
+/// for members of any type.
+/// factors(numeric(&task::input), categorical(&task::job))
+/// selects the members (or callables) that are factors; a `factor_reader` converts them to rows, and
+/// remembers which category has which number.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -32,51 +30,51 @@
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
-/// A factor that is an amount: any arithmetic type but `bool`, or a `std::chrono::duration` or a look-alike;
-/// may be optional.
+/// An amount: any arithmetic type except `bool`, or a `std::chrono::duration` or similar type; may be
+/// optional.
 template <class Projection, class Record>
 concept numeric_field =
     base::projection_of<Projection, Record> && base::duration_like<detail::field_value_t<Projection, Record>>;
 
-/// A factor that is one of several: any `identifier`, or `bool`; may be optional.
+/// A category: any `identifier`, or `bool`; may be optional.
 template <class Projection, class Record>
 concept categorical_field = base::projection_of<Projection, Record> &&
                             (base::identifier<detail::field_value_t<Projection, Record>> ||
                              std::same_as<detail::field_value_t<Projection, Record>, bool>);
 
-/// An amount, as `numeric` makes it.
+/// An amount, made by `numeric`.
 template <class Projection>
 struct numeric_factor {
     Projection value;      ///< `numeric_field`
-    std::string_view name; ///< for people; may be empty; what it views outlives the factor
+    std::string_view name; ///< for display; may be empty; the text must outlive the factor
 };
 
-/// One of several, as `categorical` makes it.
+/// A category, made by `categorical`.
 template <class Projection>
 struct categorical_factor {
     Projection value;      ///< `categorical_field`
-    std::string_view name; ///< for people; may be empty; what it views outlives the factor
+    std::string_view name; ///< for display; may be empty; the text must outlive the factor
 };
 
-/// A factor that is an amount: the closer two are, the more alike the tasks, on the scale of all that are
-/// remembered. For amounts that differ by orders of magnitude take the logarithm:
-/// `numeric([](task const& t) { return std::log1p(t.input); }, "input")`.
+/// A factor that is an amount: closer amounts mean more similar tasks, on the scale of all remembered tasks.
+/// For amounts that differ by orders of magnitude, use the logarithm: `numeric([](task const& t) { return
+/// std::log1p(t.input); }, "input")`.
 ///
-/// A `std::chrono` duration counts in seconds. An empty optional, NaN, infinity and what is beyond
+/// A `std::chrono` duration is converted to seconds. An empty optional, NaN, infinity and values beyond
 /// `largest_factor` are missing.
 template <class Projection>
 [[nodiscard]] constexpr numeric_factor<Projection> numeric(Projection value, std::string_view name = {}) {
     return {std::move(value), name};
 }
 
-/// A factor that is one of several: the same or not. An empty optional is missing.
+/// A factor that is a category: equal or different. An empty optional is missing.
 template <class Projection>
 [[nodiscard]] constexpr categorical_factor<Projection> categorical(Projection value,
                                                                    std::string_view name = {}) {
     return {std::move(value), name};
 }
 
-/// Some factors, in order.
+/// A list of factors, in order.
 template <class... Factors>
 struct factor_list {
     [[no_unique_address]] std::tuple<Factors...> list; ///< of `numeric_factor` and `categorical_factor`
@@ -90,15 +88,15 @@ template <class... Factors>
     return {std::tuple<Factors...>(std::move(list)...)};
 }
 
-/// In a row: a category that is not known. No category has this code.
+/// In a row: an unknown category. No category has this code.
 inline constexpr double unknown_category = detail::unknown_category_code;
 
 } // namespace straggle::predict
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// One factor of a record as a number. A class for each kind, so that a diagnostic names the factor and what
-// it lacks.
+// One factor of a record as a number. One class per kind, so that a diagnostic names the factor and what it
+// lacks.
 template <class Projection, class Record>
     requires predict::numeric_field<Projection, Record>
 class numeric_column {
@@ -181,7 +179,7 @@ template <class Projection, class Record>
 inline constexpr bool reads<predict::categorical_factor<Projection>, Record> =
     predict::categorical_field<Projection, Record>;
 
-// Whether its categories can be turned into bytes; numbers have none.
+// Whether its categories can be serialized; numbers have none.
 template <class Factor, class Record>
 inline constexpr bool stores = true;
 template <class Projection, class Record>
@@ -199,7 +197,7 @@ inline constexpr bool list_reads = false;
 template <class... Factors, class Record>
 inline constexpr bool list_reads<predict::factor_list<Factors...>, Record> = (reads<Factors, Record> && ...);
 
-// Says in one line which factor is wrong; the columns would say it in dozens.
+// Says in one line which factor is wrong; the columns would take dozens.
 template <class Factor, class Record>
 consteval bool explain_factor() {
     static_assert(reads<Factor, Record>,
@@ -222,20 +220,18 @@ inline constexpr bool list_stores<predict::factor_list<Factors...>, Record> =
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
-/// What `factors` makes, with which a `Record` can be read.
+/// A result of `factors` with which a `Record` can be read.
 template <class List, class Record>
 concept factors_for = detail::is_factor_list<List> && detail::list_reads<List, Record>;
 
-/// Turns records into rows of factors.
-///
-/// Each category of a factor is given a code, a whole number from 0 on, when it is first read; a code stays
-/// with its category and is never given to another. Codes of different factors have nothing to do with each
-/// other.
+/// Converts records to rows of factors.
+/// Each category of a factor gets a code, a whole number from 0, when it is first read; a code stays with its
+/// category and is never reused. Codes of different factors are unrelated.
 /// @tparam Record the user's record type
 /// @tparam List a `factor_list`; a diagnostic names the factor that cannot be read
 /// @par Cost
-/// `read` and `look_up` O(factors), as long as categories are short; some 26 bytes and the name per
-/// category. Allocates for new categories only, and not for them either once as many have been forgotten
+/// `read` and `look_up` O(factors), as long as categories are short; about 26 bytes plus the name per
+/// category. Allocates for new categories only, and not even for those once as many have been forgotten
 /// @par Guarantees
 /// deterministic; strong exception guarantee: only allocation can throw
 template <class Record, class List>
@@ -247,14 +243,14 @@ class factor_reader<Record, factor_list<Factors...>> {
     using columns = std::tuple<detail::column_of_t<Factors, Record>...>;
 
   public:
-    /// How many factors there are: the length of a row.
+    /// Number of factors: the length of a row.
     static constexpr std::size_t size = sizeof...(Factors);
-    /// What the numbers of a row mean.
+    /// Kind of each number in a row.
     static constexpr std::array<factor_kind, size> kinds{detail::column_of_t<Factors, Record>::kind...};
 
     /// @param list the factors, from `factors(...)`
-    /// @param memory a category that is not in one of so many rows read is forgotten sooner or later, and is
-    /// a new one when it comes back; 0: none is
+    /// @param memory a category absent from this many rows read is eventually forgotten, and is new when it
+    /// returns; 0: never
     explicit factor_reader(factor_list<Factors...> list, std::uint64_t memory = 0)
         : columns_(std::apply([](auto&... f) { return columns(detail::column_of_t<Factors, Record>(f)...); },
                               list.list)) {
@@ -269,9 +265,9 @@ class factor_reader<Record, factor_list<Factors...>> {
         return names[k];
     }
 
-    /// Reads a record; new categories are remembered.
-    /// @param record only read
-    /// @param row overwritten: amounts, codes, and `missing_factor` for what is not known
+    /// Reads a record; remembers new categories.
+    /// @param record the record
+    /// @param row overwritten: amounts, codes, and `missing_factor` for unknown values
     /// @pre `row.size() == size`
     void read(Record const& record, std::span<double> row) {
         STRAGGLE_EXPECTS(row.size() == size);
@@ -284,7 +280,7 @@ class factor_reader<Record, factor_list<Factors...>> {
         std::apply([&](auto&... c) { ((row[k++] = c.settle(record)), ...); }, columns_);
     }
 
-    /// Reads a record and changes nothing: a category that has never been read (or is forgotten) becomes
+    /// Reads a record without changing anything: a category that was never read (or was forgotten) becomes
     /// `unknown_category`, which is no category's code.
     /// @pre `row.size() == size`
     void look_up(Record const& record, std::span<double> row) const {
@@ -301,8 +297,8 @@ class factor_reader<Record, factor_list<Factors...>> {
         return std::get<K>(columns_).codes().find(category);
     }
 
-    /// How many rows ago a category of factor `K` was last read, 1 for the last one; 0 if it is not
-    /// remembered. Rows without a category of this factor do not count.
+    /// How many rows ago a category of factor `K` was last read, 1 for the last row; 0 if not remembered.
+    /// Rows without a category of this factor do not count.
     template <std::size_t K, class Category>
     [[nodiscard]] std::uint64_t rows_since(Category const& category) const
         requires(kinds[K] == factor_kind::categorical)
@@ -310,7 +306,7 @@ class factor_reader<Record, factor_list<Factors...>> {
         return std::get<K>(columns_).codes().age(category);
     }
 
-    /// How many categories are remembered, of all factors.
+    /// Number of remembered categories, over all factors.
     [[nodiscard]] std::size_t categories() const noexcept {
         std::size_t sum = 0;
         for_each_codes([&](auto const& codes) { sum += codes.size(); });
@@ -329,9 +325,9 @@ class factor_reader<Record, factor_list<Factors...>> {
         for (factor_kind const kind : kinds) out.u8(static_cast<std::uint8_t>(kind));
         for_each_codes([&](auto const& codes) { codes.write(out); });
     }
-    /// Replaces the categories by those that `write` has appended.
-    /// @return `status::ok`, or why not, and nothing has changed: `wrong_kind` for factors of other kinds or
-    /// categories of another form, or as the reader says
+    /// Replaces the categories with those that `write` appended.
+    /// @return `status::ok`, or an error with nothing changed: `wrong_kind` for factors of other kinds or
+    /// categories of another form, or the status of the reader
     status restore(byte_reader& in)
         requires detail::list_stores<factor_list<Factors...>, Record>
     {
@@ -344,7 +340,7 @@ class factor_reader<Record, factor_list<Factors...>> {
     }
 
   private:
-    // Takes new categories back unless all were announced.
+    // Retracts new categories unless all were announced.
     struct all_or_none {
         columns& of;
         bool announced;
@@ -380,7 +376,7 @@ template <class Record, class List>
 [[nodiscard]] auto factor_reader_of(List list, std::uint64_t memory = 0) {
     return factor_reader<Record, List>(std::move(list), memory);
 }
-/// Is no reader: says which factor does not fit.
+/// Not a valid call: makes the compiler say which factor does not fit.
 template <class Record, class List>
     requires(detail::is_factor_list<List> && !factors_for<List, Record>)
 auto factor_reader_of(List const&, std::uint64_t = 0) {

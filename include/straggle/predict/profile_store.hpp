@@ -2,11 +2,10 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which finished tasks are most like this one, and how long did they take? Remembers rows of factors with
-/// the time each task took, a bounded number of them, and finds the nearest by weighted Euclidean distance.
-///
-/// Weights belong to the question, not to the store: they may be others each time and cost nothing. So do the
-/// scales of numeric factors, which follow what is held: a difference of 1 is the whole range of the records.
+/// Which finished tasks are most similar to this one, and how long did they take? Stores a bounded number of
+/// rows of factors with the time of each task, and finds the nearest by weighted Euclidean distance.
+/// Weights belong to the query, not to the store: they may change with each query at no cost. So may the
+/// scales of numeric factors, which follow the stored records: a difference of 1 is their whole range.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -31,39 +30,39 @@
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
-/// How to remember.
+/// Options of a store.
 struct profile_store_options {
-    std::size_t capacity = 100'000; ///< most records held. @pre from 1 to 2^31
+    std::size_t capacity = 100'000; ///< maximum number of records. @pre from 1 to 2^31
 };
 
-/// A record that was found.
+/// A record found by a query.
 struct neighbor {
-    double distance;      ///< `weighted_distance` from the row looked for
-    double time;          ///< the task took, in the caller's unit
-    std::uint64_t number; ///< records added before it: the larger, the younger
+    double distance;      ///< `weighted_distance` from the row of the query
+    double time;          ///< time of the task, in the caller's unit
+    std::uint64_t number; ///< number of records added before it: larger is younger
     friend constexpr bool operator==(neighbor const&, neighbor const&) = default;
 };
 
-/// What is known of a record beside its row.
+/// The data of a record besides its row.
 struct profile_record {
-    double time;          ///< the task took, in the caller's unit
-    std::uint64_t number; ///< records added before it: the larger, the younger
+    double time;          ///< time of the task, in the caller's unit
+    std::uint64_t number; ///< number of records added before it: larger is younger
     friend constexpr bool operator==(profile_record const&, profile_record const&) = default;
 };
 
-/// What became of all records a store was ever given.
+/// What became of all records passed to a store.
 /// @par Guarantees
 /// `size() == added - evicted`
 struct profile_counts {
     std::uint64_t added = 0;     ///< stored
-    std::uint64_t evicted = 0;   ///< of those, had to make room
-    std::uint64_t bad_rows = 0;  ///< not stored: a value was infinite or beyond `largest_factor`
-    std::uint64_t bad_times = 0; ///< not stored: the time was NaN, infinite or negative
+    std::uint64_t evicted = 0;   ///< stored ones that were removed to make room
+    std::uint64_t bad_rows = 0;  ///< rejected: a value was infinite or beyond `largest_factor`
+    std::uint64_t bad_times = 0; ///< rejected: the time was NaN, infinite or negative
     friend constexpr bool operator==(profile_counts const&, profile_counts const&) = default;
 };
 
-/// Working memory of `profile_store::nearest`: any will do, for one call at a time. It changes no answer;
-/// that of a question with the same weights saves checking them and a square root for each.
+/// Working memory of `profile_store::nearest`, for one call at a time. It does not affect answers; repeating
+/// a query's weights with the same scratch saves checking them and a square root each.
 class nearest_scratch {
     friend class profile_store;
     detail::query_terms terms_;
@@ -71,31 +70,31 @@ class nearest_scratch {
     std::vector<detail::profile_hit> hits_;
 };
 
-/// Rows of factors with times, the most recent or a random choice, and the nearest of them.
+/// Rows of factors with times, the most recent or a random choice, and the nearest among them.
 ///
-/// Source: RiskI section 5, the profile of a node; algorithm 1 with the comparison the right way round. Ours:
-/// scales, categories, missing values, k of them, and how they are found: records that are alike share leaves
-/// of eight with a box around each, around every eight boxes, and so on; a query looks at boxes, nearest
-/// first, until they are too far away. Which are so is mostly told by sketches of boxes and records, two
-/// bytes for a number. The result is exact. Boxes and sketches know neither weights nor scales.
+/// Source: RiskI section 5, the profile of a node; algorithm 1 with the comparison corrected. Ours: scales,
+/// categories, missing values, k neighbors, and the search: similar records share leaves of eight with a box
+/// around each, around every eight boxes, and so on; a query visits boxes, nearest first, until they are too
+/// far away. Sketches of boxes and records, two bytes per number, decide most of these tests. The result is
+/// exact. Boxes and sketches do not depend on weights or scales.
 ///
 /// @par Cost
-/// With n records of q factors: `add` O((q + log n) log n) amortised, O(n (q + log n)) at once each
-/// time that new records and gaps are a quarter of all; 2 to 5 us at n = 100 000, q = 8. `nearest` 2 to 5 us
-/// there for one and 10 to 30 us for 32 (data in clusters, uniform data), two to three times as much just
-/// before everything is put in order again; O(n q) at worst, for data without structure in many factors. From
-/// some hundred records on 16.2 q + 47 bytes per record when full (12.9 q + 3.3 (q + 1) + 47 for an odd q),
-/// up to twice that while growing; allocates nothing any more once full.
+/// With n records of q factors: `add` O((q + log n) log n) amortized, O(n (q + log n)) at once each time that
+/// new records and gaps reach a quarter of all; 2 to 5 us at n = 100 000, q = 8. `nearest` takes 2 to 5 us
+/// there for one and 10 to 30 us for 32 (clustered data, uniform data), two to three times as much just
+/// before everything is rearranged; O(n q) at worst, for unstructured data with many factors. From some
+/// hundred records on 16.2 q + 47 bytes per record when full (12.9 q + 3.3 (q + 1) + 47 for an odd q), up to
+/// twice that while growing; allocates nothing once full.
 /// @par Guarantees
-/// deterministic: what is held and found depends on nothing but what was added, in which
-/// order; strong exception guarantee, only allocation can throw. Any number of threads may ask while none
-/// adds, each with its own scratch.
+/// deterministic: contents and results depend only on what was added, and in which order; strong exception
+/// guarantee, only allocation can throw. Any number of threads may query while none adds, each with its own
+/// scratch.
 class profile_store {
   public:
     /// An empty store.
-    /// @param kinds of the factors, in the order in which rows have them
-    /// @param how its size
-    /// @pre there is a factor
+    /// @param kinds of the factors, in the order of the rows
+    /// @param how its capacity
+    /// @pre there is at least one factor
     explicit profile_store(std::span<factor_kind const> kinds, profile_store_options how = {})
         : options_(checked(how)),
           index_(kinds, how.capacity),
@@ -107,24 +106,23 @@ class profile_store {
     }
     profile_store(profile_store const&) = default;
     profile_store(profile_store&&) = default;
-    /// Becomes a copy, or changes nothing should an allocation fail.
+    /// Copies the other store, or changes nothing if an allocation fails.
     profile_store& operator=(profile_store const& other) { return *this = profile_store(other); }
     profile_store& operator=(profile_store&&) = default;
     ~profile_store() = default;
 
-    /// Takes in a record; where there is no room, the oldest goes.
+    /// Adds a record; if there is no room, removes the oldest.
     /// @param row a value per factor, or `missing_factor`
-    /// @param time the task took, in any unit
-    /// @return `status::out_of_domain`, counted, where a value is infinite or beyond `largest_factor`, or the
+    /// @param time time of the task, in any unit
+    /// @return `status::out_of_domain`, counted, if a value is infinite or beyond `largest_factor`, or the
     /// time NaN, infinite or negative: then nothing else changes
     /// @pre `row.size() == factors()`
     status add(std::span<double const> row, double time) {
         return add_if_good(row, time, [] { return std::size_t{0}; });
     }
-    /// Takes in a record; where there is no room, one goes at random. So old times fade, but are not gone all
-    /// at once.
+    /// Adds a record; if there is no room, removes a random one. So old times fade gradually.
     /// @copydetails add
-    /// @param engine one draw where there is no room
+    /// @param engine one draw if there is no room
     template <base::random_engine Engine>
     status add(std::span<double const> row, double time, Engine& engine) {
         return add_if_good(row, time, [&] {
@@ -132,14 +130,14 @@ class profile_store {
         });
     }
 
-    /// The k nearest records, nearest first; of equally near ones the youngest first.
-    /// @param row to be near to; values may be missing, and outside the ranges of the store
-    /// @param weights one per factor, in any unit; all 0: every record is equally near
-    /// @param k how many at most
+    /// The k nearest records, nearest first; ties youngest first.
+    /// @param row the query; values may be missing, or outside the ranges of the store
+    /// @param weights one per factor, in any unit; all 0: all records are equally near
+    /// @param k maximum number of records
     /// @param within the largest distance of interest, inclusive; may be infinite
     /// @param scratch and `out`: memory; `out` is replaced
-    /// @return `status::insufficient_evidence` if none is found, `status::out_of_domain` for a value that no
-    /// record could have, a weight that is negative or not finite, or a `within` that is NaN or negative
+    /// @return `status::insufficient_evidence` if none is found, `status::out_of_domain` if no record could
+    /// have a value, a weight is negative or not finite, or `within` is NaN or negative
     /// @pre `row` and `weights` have `factors()` values
     /// @par Cost
     /// see the class; allocates nothing once scratch and `out` have held k records
@@ -171,38 +169,38 @@ class profile_store {
         return out.empty() ? status::insufficient_evidence : status::ok;
     }
 
-    /// Records held.
+    /// Number of records.
     [[nodiscard]] std::size_t size() const noexcept { return index_.size(); }
-    /// Whether there is none.
+    /// Whether there are no records.
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-    /// Most records held.
+    /// Maximum number of records.
     [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
-    /// Values in a row.
+    /// Number of values in a row.
     [[nodiscard]] std::size_t factors() const noexcept { return leaves().factors(); }
     /// Kinds of the factors.
     [[nodiscard]] std::span<factor_kind const> kinds() const noexcept { return leaves().kinds(); }
-    /// For each numeric factor the largest less the smallest known value of the records held now, 0 for none;
-    /// for a categorical one 1.
+    /// For each numeric factor, the largest minus the smallest known value of the current records, 0 without
+    /// any; for a categorical one 1.
     /// @par Cost
-    /// O(1). Kept by `add`: the boxes are in a tree of eight at each place, and only those that a
-    /// record touches from inside change when it goes.
+    /// O(1). Maintained by `add`: the boxes form an eight-way tree, and removing a record changes only those
+    /// boxes that it touches from inside.
     [[nodiscard]] std::span<double const> ranges() const noexcept { return detail::span_of(ranges_); }
-    /// What became of all records there ever were.
+    /// What became of all records so far.
     [[nodiscard]] profile_counts const& counts() const noexcept { return counts_; }
 
-    /// The i-th oldest record held.
+    /// The i-th oldest record.
     /// @param i from 0
-    /// @param row where its values go
+    /// @param row receives its values
     /// @pre `i < size()`, `row.size() == factors()`
     /// @par Cost
-    /// O(factors); in a store that has evicted at random O(n / 4096) more. Allocates nothing
+    /// O(factors); plus O(n / 4096) in a store that has evicted at random. Allocates nothing
     profile_record sample(std::size_t i, std::span<double> row) const {
         STRAGGLE_EXPECTS(i < size() && row.size() == factors());
         return read(index_.slot(i), row);
     }
 
-    /// Calls `f(std::span<double const> row, double time, std::uint64_t number)` for every record held,
-    /// oldest first.
+    /// Calls `f(std::span<double const> row, double time, std::uint64_t number)` for every record, oldest
+    /// first.
     /// @par Cost
     /// O(n q); allocates one row
     template <class F>
@@ -214,29 +212,29 @@ class profile_store {
         });
     }
 
-    /// Does now what `add` does from time to time: puts all records in order, for faster queries. Changes
-    /// no answer.
+    /// Rearranges all records now, as `add` does from time to time, for faster queries. Does not change any
+    /// answer.
     /// @par Cost
     /// O(n q log n); allocates nothing
     void arrange() {
         index_.make_room(0);
         index_.arrange();
     }
-    /// Makes sure that the next `add` allocates nothing; it does so by itself.
+    /// Reserves memory so that the next `add` allocates nothing; `add` does this itself.
     void make_room() { index_.make_room(1); }
 
     /// All records and counts, as bytes that `restore` reads on any machine.
-    /// @param spare bytes that are no longer needed, whose memory is used
+    /// @param spare a vector whose memory is reused
     [[nodiscard]] std::vector<std::byte> serialize(std::vector<std::byte> spare = {}) const {
         return detail::profile_bytes::write(index_, counts_, std::move(spare));
     }
-    /// Becomes what was serialized, with its own capacity; nothing changes when that fails. Every question is
-    /// answered as before, and every eviction hits the same record.
-    /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
-    /// a newer library; `wrong_kind` for bytes of something else, or of other factors; `out_of_range` for
-    /// more records than `capacity()`
+    /// Restores serialized state, with its own capacity; on failure nothing changes. All queries give the
+    /// same answers as before, and all evictions remove the same records.
+    /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are incomplete or
+    /// from a newer library; `wrong_kind` for bytes of another type, or with other factors; `out_of_range`
+    /// for more records than `capacity()`
     /// @par Guarantees
-    /// any bytes whatever give a status; never allocates more than a multiple of their size
+    /// arbitrary bytes give a status; never allocates more than a multiple of their size
     [[nodiscard]] status restore(std::span<std::byte const> bytes) {
         detail::profile_index read(kinds(), capacity());
         profile_counts counts;
@@ -248,7 +246,7 @@ class profile_store {
         return status::ok;
     }
 
-    /// Forgets all records and counts, and keeps the memory.
+    /// Forgets all records and counts, but keeps the memory.
     void clear() noexcept {
         index_.clear();
         counts_ = {};
@@ -294,7 +292,7 @@ class profile_store {
     void update_ranges() noexcept {
         for (std::size_t k = 0; k < factors(); ++k) {
             double const range = leaves().is_numeric(k) ? leaves().range(k) : 1.0;
-            if (range == ranges_[k]) continue; // most often, and a division takes long
+            if (range == ranges_[k]) continue; // the usual case; saves a slow division
             ranges_[k] = range;
             per_range_[k] = detail::per_range_of(range);
         }
@@ -302,7 +300,7 @@ class profile_store {
 
     profile_store_options options_;
     detail::profile_index index_;
-    std::vector<double> row_; // the one being added
+    std::vector<double> row_; // the row being added
     std::vector<double> ranges_;
     std::vector<double> per_range_; // 1 / range, or 0
     profile_counts counts_;

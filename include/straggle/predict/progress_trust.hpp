@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How far can progress be trusted? Watches what the progress of tasks promised and when they really ended,
-/// and gives progress the weight that it has earned, no more.
+/// How far can progress be trusted? Compares what the progress of tasks promised with when they really ended,
+/// and weights progress accordingly.
 #pragma once
 
 #include <straggle/base/archive.hpp>
@@ -23,17 +23,17 @@
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
-/// What the reports of one running attempt have shown so far. Kept by the caller beside the attempt.
+/// A summary of the reports of one running attempt. The caller keeps it with the attempt.
 struct progress_track {
     static constexpr std::size_t parts = detail::progress_errors::count; ///< equal parts of the way
 
-    double first_time = 0, first = 0;    ///< the first progress above 0, and when
-    double time = 0, last = 0;           ///< when progress rose for the last time, and to what
-    std::size_t reached = parts;         ///< the last part that was entered; `parts`: none yet
-    std::array<float, parts> promised{}; ///< what was left, as it looked on entering each part; 0: not seen
-    std::array<float, parts> since{};    ///< age of the track then
+    double first_time = 0, first = 0;    ///< the first progress above 0, and its time
+    double time = 0, last = 0;           ///< the last increase of progress: its time and value
+    std::size_t reached = parts;         ///< the last part entered; `parts`: none yet
+    std::array<float, parts> promised{}; ///< apparent remaining time on entering each part; 0: not seen
+    std::array<float, parts> since{};    ///< age of the track at that time
 
-    /// Takes in a report. Progress that falls, repeats itself or is no number changes nothing.
+    /// Adds a report. Ignores progress that falls, repeats itself or is not a number.
     void observe(double progress, double when) noexcept {
         if (!(progress > 0) || !(progress <= 1) || !detail::is_finite(when)) return;
         if (first == 0) {
@@ -50,49 +50,50 @@ struct progress_track {
         since[part] = static_cast<float>(time - first_time);
         reached = part;
     }
-    /// What is left, at `time`, if the work goes on as it has since the first report; 0: not known.
+    /// The remaining time, as of `time`, at the pace since the first report; 0: unknown.
     [[nodiscard]] double left() const noexcept {
         double const done = last - first;
         return done > 0 && last < 1 ? (1 - last) * (time - first_time) / done : 0.0;
     }
-    /// What looked to be left on entering the last part; 0: none was entered.
+    /// The apparent remaining time on entering the last part; 0: none was entered.
     [[nodiscard]] double promise() const noexcept {
         return reached < parts ? static_cast<double>(promised[reached]) : 0.0;
     }
-    /// How long ago that was. @pre a part was entered
+    /// Time since then. @pre a part was entered
     [[nodiscard]] double since_promise(double now) const noexcept {
         return now - first_time - static_cast<double>(since[reached]);
     }
 };
 
-/// What progress is worth on entering one part of the way: a correction and its doubt, of the logarithm of
-/// what is left.
+/// How reliable progress is on entering one part of the way: bias and variance of the logarithm of the
+/// remaining time.
 struct progress_worth {
-    double bias = 0;     ///< promised more than was left where this is above 0
+    double bias = 0;     ///< above 0: more was promised than was left
     double variance = 0; ///< of the logarithm
-    double tasks = 0;    ///< that it was learned from, in the part that most have shown
+    double tasks = 0;    ///< tasks it was learned from, in the part with most data
 };
 
-/// Learns, by kind and part of the way, how what progress promised compares with what came.
+/// Learns, by kind and part of the way, how promises of progress compare with actual times.
 ///
-/// A rate is counted from the first report above 0, not from the launch, so that a late start is no slow
-/// task. Errors are logarithms of promised / real time left: a phase that always runs fast or slow is a bias
-/// and is corrected, jumps and noise are a variance. Before tasks have ended progress weighs next to nothing.
-///
-/// A part that no task has gone through that ended is taken to be as the others are: reports of a usual task
-/// skip the first part, and the slow tasks that are seen there do not end, as their copies win.
+/// Rates are counted from the first report above 0, not from the launch, so that a late start does not count
+/// as slow. Errors are logarithms of promised / actual remaining time: a phase that is always fast or slow is
+/// a bias and is corrected; jumps and noise are variance. Before tasks have ended, progress has almost no
+/// weight.
+/// A part that no ended task has passed through is assumed to be like the others: reports of a usual task
+/// skip the first part, and slow tasks seen there do not end, as their copies win.
 ///
 /// Source: ours.
 /// @par Cost
-/// `worth` O(log kinds), `observe_ended` and 16 steps; 420 bytes a kind; allocates nothing once it has grown
+/// `worth` O(log kinds), `observe_ended` plus 16 steps; 420 bytes per kind; allocates nothing once it has
+/// grown
 /// @par Guarantees
-/// noexcept but for memory; deterministic
+/// noexcept except for memory; deterministic
 class progress_trust {
   public:
-    /// @param most_kinds kinds kept; further ones share what all have shown
+    /// @param most_kinds kinds kept; further ones share the record of all
     explicit progress_trust(std::size_t most_kinds = 1024) : most_kinds_(most_kinds) {}
 
-    /// A task ended well at `end`: what its reports promised is held against it.
+    /// A task succeeded at `end`: compares its reports' promises with that.
     void observe_ended(std::uint32_t kind, progress_track const& track, double end) {
         table* const own = of(kind);
         for (std::size_t i = 0; i < progress_track::parts; ++i) {
@@ -107,10 +108,10 @@ class progress_trust {
         all_.settle();
         if (own) own->settle();
     }
-    /// What progress is worth in a part of the way.
+    /// How reliable progress is in a part of the way.
     [[nodiscard]] progress_worth worth(std::uint32_t kind, std::size_t part) const noexcept {
-        // What is not shown yet counts as much as two tasks, or five where other kinds have shown it. Of a
-        // part that no task has shown the others tell as much as doubt does when sixty tasks have shown them.
+        // Weights of priors in tasks: two for the unknown, five if other kinds have data. For a part without
+        // data, the other parts count as much as doubt does once they have data from sixty tasks.
         constexpr double as_many = 2, kind_prior = 5, by_others = 60;
         auto const& everywhere = all_.together;
         double const seen = everywhere.n / (everywhere.n + by_others);
@@ -118,7 +119,7 @@ class progress_trust {
                                          seen * all_.of_another() + (1 - seen) * table::doubt, as_many);
         entry const* const e = find(kind);
         if (!e) return out;
-        // What is the kind's in all parts, and what is the part's in all kinds.
+        // Combines the kind over all parts with the part over all kinds.
         table const& own = tables_[e->place];
         double const share = own.together.n / (own.together.n + kind_prior);
         return after(own, part, out.bias + share * (own.together.mean - everywhere.mean),
@@ -134,7 +135,7 @@ class progress_trust {
             base::write_fields(out, tables_[e.place]);
         }
     }
-    /// Reads what `write` has appended; the reader says if it is not that, and this is then of no use.
+    /// Reads what `write` appended; if that is invalid, the reader fails and the object is unusable.
     void read(byte_reader& in) {
         base::read_fields(in, all_);
         kinds_.clear();
@@ -149,7 +150,7 @@ class progress_trust {
             tables_.push_back(t);
         }
     }
-    /// Takes in what another one has learned.
+    /// Merges what another object has learned.
     void merge(progress_trust const& other) {
         all_.merge(other.all_);
         for (entry const& e : other.kinds_) {
@@ -160,8 +161,7 @@ class progress_trust {
   private:
     using table = detail::progress_errors;
 
-    // What is believed of a part after its errors were seen, of what was believed as firmly as `as_many`
-    // tasks show it.
+    // Posterior for a part after its errors, given a prior with the weight of `as_many` tasks.
     [[nodiscard]] static progress_worth after(table const& of, std::size_t part, double mean, double variance,
                                               double as_many) noexcept {
         detail::part_errors const& e = of.parts[part];
@@ -198,7 +198,7 @@ class progress_trust {
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// How well what progress promised fits to what a task has left.
+// Likelihood of a remaining time, given what progress promised.
 class promise_fit {
   public:
     promise_fit(predict::progress_track const& track, double now,
@@ -209,18 +209,17 @@ class promise_fit {
           precision_(1 / (worth.variance + 0.0025)) {}
 
     [[nodiscard]] double operator()(double left) const noexcept { return 1 / unlikely(left); }
-    // Errors are not normal: far ones are less unlikely (four degrees of freedom).
+    // Errors have heavier tails than a normal distribution (four degrees of freedom).
     [[nodiscard]] double unlikely(double left) const noexcept {
         double const miss = std::log(left + stale_) - log_promised_;
         double const z = 1 + miss * miss * precision_ / 4;
         return z * z * std::sqrt(z);
     }
-    // The better the less is left.
+    // From there on, a smaller remaining time fits better.
     [[nodiscard]] bool falls_from(double left) const noexcept {
         return std::log(left + stale_) >= log_promised_;
     }
-    // Less than the first and more than the second fit a ten-thousandth as well as what was promised, or
-    // less.
+    // The range outside of which a time fits at most a ten-thousandth as well as the promise.
     [[nodiscard]] std::array<double, 2> likely() const noexcept {
         constexpr double z = 39.810717055349734; // 10^(4 / 2.5)
         double const wide = std::sqrt(4 * (z - 1) / precision_);
@@ -231,27 +230,27 @@ class promise_fit {
     double promised_, stale_, log_promised_, precision_;
 };
 
-// The cells of time in which both are weighed: in logarithms so wide, from 1/100 to 78 times the usual time.
+// The cells of time for combining both: equal in logarithm, from 1/100 to 78 times the usual time.
 inline constexpr std::size_t promise_cells = 64;
 inline constexpr double promise_step = 0.14;
-// What of the weight may be left out.
+// Share of the weight that may be ignored.
 inline constexpr double promise_loss = 0.001;
 
 } // namespace straggle::detail
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
-/// The time that a running task has left, from its siblings and its progress, each weighed by what it is
-/// worth: the siblings' curve, given its age, times the likelihood of what progress promises.
+/// The remaining time of a running task from its siblings and its progress, weighted by their reliability:
+/// the siblings' curve, given the task's age, times the likelihood of what progress promises.
 /// @param outlook of its job
 /// @param factor of the task, `sibling_times::factor`
-/// @param age of the task now
+/// @param age current age of the task
 /// @param track its reports
 /// @param now on the clock of the reports
-/// @param worth of progress on entering the last part: what it promised then is what finished tasks are
+/// @param worth of progress on entering the last part: the promise made then is what finished tasks are
 /// compared with
 /// @par Cost
-/// O(64), three logarithms or exponentials each; the fewer, the more progress is worth
+/// O(64), three logarithms or exponentials each; fewer the more reliable progress is
 [[nodiscard]] inline time_points left_by_both(time_outlook const& outlook, double factor, double age,
                                               progress_track const& track, double now,
                                               progress_worth const& worth) {
@@ -268,7 +267,7 @@ namespace straggle::inline STRAGGLE_ABI::predict {
     double const first = outlook.usual() * factor * 0.01, grow = std::exp(step), half = std::exp(step / 2);
     auto const edge = [&](std::size_t cell) { return first * std::exp(static_cast<double>(cell) * step); };
     auto const survival = outlook.survival_after(age / factor);
-    double sum = 0, all = 0, lost = 0; // `sum`: what ends almost at once
+    double sum = 0, all = 0, lost = 0; // `sum`: probability of ending almost at once
     auto const weigh = [&](std::size_t begin, std::size_t end) {
         double low = edge(begin), before = survival((age + low) / factor);
         sum = begin == 0 ? (1 - before) / fit.unlikely(first / 2) : 0.0;
@@ -282,7 +281,7 @@ namespace straggle::inline STRAGGLE_ABI::predict {
         }
         if (end < cells) lost += before * fit(low);
     };
-    // Where progress is worth much it leaves few cells; unless siblings are sure of something else.
+    // Reliable progress leaves few cells to evaluate, unless siblings contradict it with certainty.
     auto const cell_of = [&](double left) {
         double const place = left > first ? std::log(left / first) / step : 0.0;
         return static_cast<std::size_t>((std::min)(place, static_cast<double>(cells) - 1));
@@ -311,37 +310,39 @@ namespace straggle::inline STRAGGLE_ABI::predict {
     return out;
 }
 
-/// Whether by `left_by_both` it is more likely than not, and sure, that no more than some time is left: if
-/// true, at least nine of its points are below that. Looks at a dozen times where that one looks at 64, and
-/// gives up where the answer is not plain.
-/// @param time that is asked about; the others are those of `left_by_both`
+/// Whether `left_by_both` would certainly say that, more likely than not, at most some time is left: if true,
+/// at least nine of its points are below that. Evaluates a dozen times instead of 64, and returns false if
+/// the answer is not clear.
+/// @param time the time in question; the others are those of `left_by_both`
 /// @par Cost
 /// O(12), three logarithms or exponentials each
 [[nodiscard]] inline bool is_soon_by_both(time_outlook const& outlook, double factor, double age,
                                           progress_track const& track, double now,
                                           progress_worth const& worth, double time) noexcept {
     if (!(track.promise() > 0) || !(worth.tasks > 0)) return false;
-    // Chances and edges of cells are computed in another order there: by so much they may differ.
+    // Probabilities and cell edges are computed in a different order there: tolerance for the difference.
     constexpr double rounding = 1e-6, least = 1e-9;
-    // What is left out there may be of what is below.
+    // The weight ignored there may lie below the time.
     constexpr double certain = 1 - 2 * detail::promise_loss;
-    constexpr double pace = 5, wide = 2.0137527074704766; // cells at a time: so much in logarithms, e^0.7
+    constexpr double pace = 5,
+                     wide = 2.0137527074704766; // cells at a time, and their width in logarithms, e^0.7
     double const first = outlook.usual() * factor * 0.01;
     double cell = std::floor(std::log(time / first) / detail::promise_step - rounding);
     if (!(cell >= 1) || !(time > rounding * age)) return false;
     cell = (std::min)(cell, static_cast<double>(detail::promise_cells));
-    double const edge = first * std::exp(cell * detail::promise_step); // below the time, where cells meet
+    double const edge = first * std::exp(cell * detail::promise_step); // below the time, at a cell boundary
     detail::promise_fit const fit(track, now, worth);
     auto const survival = outlook.survival_after(age / factor);
     double const still = survival((age + edge) / factor), fits = fit(edge);
-    double above = still, below = 0; // at most, at least
+    double above = still, below = 0; // upper bound, lower bound
     if (fit.falls_from(edge)) above *= fits;
     auto const is_plain = [&] { return 7.5 * below * certain > 8.5 * (above + least); };
     double at = edge, alive = still, here = fits;
     for (int i = 0; i < 6 && cell >= pace; ++i, cell -= pace) {
         at /= wide;
         double const before = survival((age + at) / factor), there = fit(at);
-        below += (before - alive) * (std::min)(here, there); // between two times it is no worse than at both
+        below += (before - alive) *
+                 (std::min)(here, there); // between two times it is at least the smaller of both
         if (is_plain()) return true;
         alive = before;
         here = there;

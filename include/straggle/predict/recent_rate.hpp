@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How long will a running task still take, if something may have happened to it on the way? An estimator
-/// that believes the average until the task goes slower than that.
+/// How long will a running task still take, if it may have slowed down on the way? An estimator that uses the
+/// average pace until the task becomes slower than that.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -12,17 +12,17 @@
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
-/// A task goes on as it has gone on average, or as it has gone lately where that is slower.
+/// A task continues at its average pace, or at its recent pace if that is slower.
 ///
-/// A task that has done two thirds in good time and then hits a disk that has become slow looks nearly done
-/// on average, for as long as it takes: one that did 0.6 in 40 s and then 0.001 a second has 51 s left after
-/// 100 s by its average, 117 s by this, where 340 s are right. The other way round nothing is gained: a task
-/// that goes faster lately is no straggler, and its average catches up. What it has gone lately is its speed,
-/// smoothed with a memory that fades as exp(-dt / tau). The first speed is that between the first two
-/// readings with anything done, not since the launch: what comes before a task works is no slow work.
+/// A task that has done two thirds in good time and then hits a slow disk looks nearly done on average for as
+/// long as it takes: one that did 0.6 in 40 s and then 0.001 per second has 51 s left after 100 s by its
+/// average, 117 s by this, while 340 s are right. The opposite case gains nothing: a task that speeds up is
+/// no straggler, and its average catches up. The recent pace is its speed, smoothed with a memory that fades
+/// as exp(-dt / tau). The first speed is that between the first two readings with any progress, not since the
+/// launch: the time before a task starts to work is not slow work.
 ///
-/// Rules that know a task by its progress and its time alone, as all detectors do, can be told
-/// `even_progress()` instead of the progress: then they see that the task has become slow.
+/// Rules that use only progress and time, like all detectors, can get `even_progress()` instead of the
+/// progress: then they notice that the task has slowed down.
 ///
 /// Source: ours, of `average_rate` and `exponential_rate`.
 /// @par Cost
@@ -31,8 +31,8 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 /// never less than `average_rate`
 class recent_rate : public task_readings {
   public:
-    /// @param tau time after which a speed counts 1/e, in the unit of the readings: 30 seconds. Half that of
-    /// `exponential_rate`: what has become slow is to be seen while a copy still helps
+    /// @param tau time after which the weight of a speed has fallen to 1/e, in the unit of the readings: 30
+    /// seconds. Half that of `exponential_rate`: a slowdown must be visible while a copy still helps
     /// @pre `tau > 0` and finite
     explicit constexpr recent_rate(double tau = 30) : tau_(tau) {
         STRAGGLE_EXPECTS(tau > 0 && detail::is_finite(tau));
@@ -45,7 +45,7 @@ class recent_rate : public task_readings {
         double const step = elapsed - since;
         if (!(done > 0)) return true; // no difference yet
         double const speed = (progress - done) / step;
-        // Nothing done between the first two says little: the speed so far fades.
+        // No progress between the first two is weak evidence: let the speed so far fade.
         double const before = rate_ < 0 && !(speed > 0) ? done / since : rate_;
         rate_ = before < 0 ? speed : detail::smoothed(before, speed, step, tau_);
         return true;
@@ -63,10 +63,9 @@ class recent_rate : public task_readings {
         return rate_ >= 0 && rate_ < average ? rate_ : average;
     }
 
-    /// The progress with which `average_rate_remaining` would say the same: elapsed / (elapsed + remaining).
-    /// What is to be handed to a detector.
-    /// @return never more than `progress()`; that where nothing can be said yet, 0 for a task that stands
-    /// still
+    /// The progress for which `average_rate_remaining` would give the same result: elapsed / (elapsed +
+    /// remaining). Pass it to a detector.
+    /// @return at most `progress()`; equal to it if nothing is known yet, 0 for a task that stands still
     [[nodiscard]] constexpr double even_progress() const noexcept {
         outcome<double> const left = remaining();
         if (!left) return left.reason() == status::out_of_range ? 0.0 : progress();
@@ -76,7 +75,7 @@ class recent_rate : public task_readings {
 
   private:
     double tau_;
-    double rate_ = -1; // below 0: not known
+    double rate_ = -1; // negative: unknown
 };
 
 } // namespace straggle::predict

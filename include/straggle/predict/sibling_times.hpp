@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How long does a task take, here or there, if all that is known is how long its siblings took? Needs no
-/// progress and no profile: the durations of a job, of its kind and of the cluster are enough.
+/// How long does a task take, here or there, given only the times of its siblings? Needs neither progress nor
+/// profile: the durations of a job, of its kind and of the cluster suffice.
 #pragma once
 
 #include <straggle/base/archive.hpp>
@@ -24,49 +24,49 @@
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
-/// What `sibling_times` may keep and how fast it learns.
+/// Bounds of `sibling_times`, and how fast it learns.
 struct sibling_times_options {
-    std::size_t most_jobs = 4096;  ///< jobs remembered; the one not seen for longest goes first
-    std::size_t most_kinds = 1024; ///< kinds remembered, in the same way
-    double job_weight = 4;         ///< so many ended siblings count as much as what their kind says
-    double kind_weight = 30;       ///< so many tasks of a kind count as much as what the cluster says
-    double cluster_weight = 30;    ///< so many tasks of the cluster count as much as what is assumed
+    std::size_t most_jobs = 4096;  ///< jobs remembered; the least recently seen is dropped first
+    std::size_t most_kinds = 1024; ///< kinds remembered, likewise
+    double job_weight = 4;         ///< weight of the kind's data, in ended siblings
+    double kind_weight = 30;       ///< weight of the cluster's data, in tasks of the kind
+    double cluster_weight = 30;    ///< weight of the prior, in tasks of the cluster
     double kind_memory = 2000;     ///< tasks of a kind after which half is forgotten
 };
 
-/// A task as far as its time is concerned.
+/// The properties of a task that affect its time.
 struct sized_task {
     double age = 0;                                          ///< since its start, in the unit of all times
     double slowdown = 1;                                     ///< of its node
     double input = std::numeric_limits<double>::quiet_NaN(); ///< size, above 0; NaN: unknown
 };
 
-/// Learns how long tasks take and says how long one will, given that it still runs.
+/// Learns how long tasks take, and predicts the time of a task given that it still runs.
 ///
-/// **Job, kind, cluster.** Durations are kept as counts on a logarithmic scale (bins of 1.6 %), by job; a job
-/// that is over is added to its kind and to the cluster, relative to its median. What a job shows of its
-/// times is joined with what its kind has shown as far as the job has few tasks: a beta process whose prior
-/// weighs `job_weight` tasks. So the median comes from the job where it can, and what nobody in the job has
-/// lived to show, the tail, comes from its kind, the cluster, and in the end from what is assumed: of twenty
-/// tasks one is longer by a Pareto factor of mean logarithm 0.7.
+/// **Job, kind, cluster.** Durations are kept as counts on a logarithmic scale (bins of 1.6 %), by job; a
+/// finished job is added to its kind and to the cluster, relative to its median. The fewer tasks a job has,
+/// the more the times of its kind contribute: a beta process with a prior weight of `job_weight` tasks. So
+/// the median comes from the job if possible, and the tail, which no task of the job has reached yet, comes
+/// from its kind, the cluster, and finally the prior: one of twenty tasks is longer by a Pareto factor of
+/// mean logarithm 0.7.
 ///
 /// **Running siblings count.** Tasks of a burst end in the order of their lengths; those that still run are
-/// censored at their age and keep the median from being taken for that of the shortest. The job has an
-/// estimate when half of what was started has been seen to end, or when its kind is known.
+/// censored at their age, so that the median is not mistaken for that of the shortest. The job has an
+/// estimate once half of the started tasks have been seen to end, or if its kind is known.
 ///
-/// **Node and input.** A duration is divided by the slowdown of its node. Where inputs are told, the exponent
-/// of time in input is learned within jobs (0: time does not depend on it) and joined with what other kinds
-/// show; as long as it is not known, a task is taken to need more for more input, so that large inputs are no
-/// stragglers.
+/// **Node and input.** A duration is divided by the slowdown of its node. If inputs are passed, the exponent
+/// of time in input is learned within jobs (0: time does not depend on it) and combined with that of other
+/// kinds; until it is known, a task is assumed to need more time for more input, so that large inputs do not
+/// count as stragglers.
 ///
 /// Source: N. L. Hjort, Nonparametric Bayes estimators based on beta processes in models for life history
-/// data (1990); E. L. Kaplan and P. Meier (1958) is the case of weight 0. Ours: the three layers, the shift
-/// of the prior to where the job's quantiles are.
+/// data (1990); E. L. Kaplan and P. Meier (1958) is the case of weight 0. Ours: the three layers, and
+/// shifting the prior to the job's quantiles.
 /// @par Cost
-/// `observe` O(log jobs), `outlook` O(384 + running); 3.3 KiB a job, 1.7 KiB a kind; allocates
-/// nothing once it has grown
+/// `observe` O(log jobs), `outlook` O(384 + running); 3.3 KiB per job, 1.7 KiB per kind; allocates nothing
+/// once it has grown
 /// @par Guarantees
-/// deterministic; times of another unit give the same answers in that unit
+/// deterministic; independent of the unit of time
 class sibling_times {
   public:
     /// @param options weights and bounds
@@ -75,28 +75,28 @@ class sibling_times {
             assumed_[b] = detail::assumed_survival(detail::log_bins::log_at(static_cast<double>(b)));
     }
 
-    /// A task ended well.
-    /// @param job and `kind`: it belongs to; the largest number is a kind that is not known
+    /// A task succeeded.
+    /// @param job and `kind`: of the task; the largest number stands for an unknown kind
     /// @param duration above 0
     /// @param slowdown of its node, above 0
-    /// @param input its size; NaN: not known
-    /// @return false, and nothing learned, for what is no time
+    /// @param input its size; NaN: unknown
+    /// @return false, with nothing learned, if a time is invalid
     bool observe(std::uint64_t job, std::uint32_t kind, double duration, double slowdown = 1,
                  double input = std::numeric_limits<double>::quiet_NaN()) {
         return take(job, kind, {duration, slowdown, input}, true);
     }
-    /// A task was stopped after `duration`, for instance because its copy was first: it would have taken
-    /// longer. The parameters are those of `observe`.
+    /// A task was stopped after `duration`, for example because its copy won: it would have taken longer. The
+    /// parameters are those of `observe`.
     bool observe_censored(std::uint64_t job, std::uint32_t kind, double duration, double slowdown = 1,
                           double input = std::numeric_limits<double>::quiet_NaN()) {
         return take(job, kind, {duration, slowdown, input}, false);
     }
 
-    /// What is known of the times of a job.
+    /// Computes the distribution of a job's times.
     /// @param job and `kind`: as in `observe`
-    /// @param running its tasks that run, their slowdowns and inputs told
-    /// @param out written where true is returned
-    /// @return false if too little is known: nothing of its kind, and less than half of its tasks have ended
+    /// @param running its running tasks, with their slowdowns and inputs
+    /// @param out written if the result is true
+    /// @return false if too little is known: its kind is unknown, and less than half of its tasks have ended
     bool outlook(std::uint64_t job, std::uint32_t kind, std::span<sized_task const> running,
                  time_outlook& out) {
         detail::kind_times const* const of_kind = kinds_.find(kind);
@@ -110,7 +110,7 @@ class sibling_times {
         detail::input_effect const by_input = input_of(kind);
         for (sized_task const& t : running) {
             double log = std::log(t.age / t.slowdown);
-            if (!(log > least_log)) continue; // has not begun, or numbers that are none
+            if (!(log > least_log)) continue; // not started yet, or invalid numbers
             if (now_.input > detail::no_input && t.input > 0)
                 log -= by_input.longest(std::log(t.input) - now_.input);
             now_.stopped.add(detail::log_bins::bin(log - now_.origin), 1);
@@ -122,24 +122,24 @@ class sibling_times {
         return true;
     }
 
-    /// By how much longer a task takes than the usual one of its job: its node and its input. The upper side
-    /// of what is known, so that size is not taken for slowdown.
+    /// How much longer a task takes than the usual one of its job, due to its node and its input. An upper
+    /// bound where uncertain, so that size is not mistaken for slowdown.
     /// @param job and `kind`: as in `observe`
-    /// @param task its age is not read
+    /// @param task its age is ignored
     /// @return a factor for the times of `outlook`
     [[nodiscard]] double factor(std::uint64_t job, std::uint32_t kind,
                                 sized_task const& task) const noexcept {
         bool const is_sized = task.input > 0;
-        if (!is_sized && task.slowdown == 1) return 1; // as most are
+        if (!is_sized && task.slowdown == 1) return 1; // the usual case
         double log = std::log(task.slowdown);
         if (is_sized)
             if (detail::job_times const* const j = jobs_.find(job); j && j->input > detail::no_input)
                 log += input_of(kind).longest(std::log(task.input) - j->input);
         double const f = std::exp(log);
-        return f > 0 ? f : 1.0; // numbers that are none
+        return f > 0 ? f : 1.0; // invalid numbers
     }
 
-    /// The job is over: it is added to its kind and forgotten.
+    /// The job is over: adds it to its kind and drops it.
     void finish(std::uint64_t job) {
         detail::job_times* const j = jobs_.find(job);
         if (!j) return;
@@ -147,10 +147,10 @@ class sibling_times {
         jobs_.erase(job);
     }
 
-    /// Forgets a job, with all that it has shown.
+    /// Drops a job, with all its data.
     void forget(std::uint64_t job) { jobs_.erase(job); }
 
-    /// Appends what was learned of kinds and of the cluster; jobs that are not over are left out.
+    /// Appends what was learned about kinds and the cluster, without unfinished jobs.
     void write(byte_writer& out) const {
         detail::kind_times::write(out, all_);
         base::write_fields(out, all_input_);
@@ -160,7 +160,7 @@ class sibling_times {
             base::write_fields(out, k);
         });
     }
-    /// Reads what `write` has appended; the reader says if it is not that, and this is then of no use.
+    /// Reads what `write` appended; if that is invalid, the reader fails and the object is unusable.
     void read(byte_reader& in) {
         ++learned_;
         detail::kind_times::read(in, all_);
@@ -173,7 +173,7 @@ class sibling_times {
             if (in.ok()) kind_of(id) = k;
         }
     }
-    /// Takes in what another one has learned of kinds and of the cluster.
+    /// Merges what another object has learned about kinds and the cluster.
     void merge(sibling_times const& other) {
         ++learned_;
         for (std::size_t b = 0; b < detail::log_bins::count; ++b)
@@ -187,20 +187,20 @@ class sibling_times {
         });
     }
 
-    /// Jobs that are remembered.
+    /// Number of remembered jobs.
     [[nodiscard]] std::size_t jobs() const noexcept { return jobs_.size(); }
-    /// Kinds that are remembered.
+    /// Number of remembered kinds.
     [[nodiscard]] std::size_t kinds() const noexcept { return kinds_.size(); }
-    /// How often a job or a kind went because there was no room.
+    /// How often a job or a kind was dropped for lack of room.
     [[nodiscard]] std::uint64_t over_capacity() const noexcept { return over_capacity_; }
-    /// Facts that were no times.
+    /// Observations with invalid times.
     [[nodiscard]] std::uint64_t rejected() const noexcept { return rejected_; }
     /// Options it was made with.
     [[nodiscard]] sibling_times_options const& options() const noexcept { return options_; }
 
   private:
     static constexpr std::uint32_t no_kind = (std::numeric_limits<std::uint32_t>::max)();
-    static constexpr double cluster_memory = 10; // times that of a kind
+    static constexpr double cluster_memory = 10; // relative to that of a kind
     static constexpr double least_log = -700;
 
     detail::kind_times& kind_of(std::uint64_t id) {
@@ -243,7 +243,7 @@ class sibling_times {
         return true;
     }
 
-    // Writes the shape of a kind; most jobs of a round are asked for before anything is learned again.
+    // Computes the shape of a kind, cached for the jobs of a round.
     void shape_as_of(std::uint32_t kind, detail::kind_times const* of_kind) {
         if (cluster_learned_ != learned_) {
             cluster_ = assumed_;
@@ -256,18 +256,19 @@ class sibling_times {
         shape_ = cluster_;
         if (of_kind) detail::mix_into(shape_, of_kind->shape, options_.kind_weight);
     }
-    // Of the job in `now_`, whose kind's shape is in `shape_`.
+    // For the job in `now_`, with the shape of its kind in `shape_`.
     void write_curve(detail::seen_quantile const& seen, detail::kind_times const* level,
                      detail::input_effect const& by_input, time_outlook& out) const noexcept {
         using bins = detail::log_bins;
-        double const below = detail::place_of(shape_, 0.8413); // one deviation of a normal
+        double const below =
+            detail::place_of(shape_, 0.8413); // one standard deviation below, for a normal distribution
         double const spread = (std::max)((detail::place_of(shape_, 0.5) - below) / bins::per_unit, 0.02);
-        // Where the median is, relative to the origin: by the job, and by its kind.
+        // Position of the median, relative to the origin: combines the job and its kind.
         double precision = 0, middle = 0;
         if (seen.events > 0) {
             double const own =
                 bins::log_at(seen.place) - bins::log_at(detail::place_of(shape_, seen.survival));
-            // Variance of a sample quantile, about what it is for a median or further out.
+            // Approximate variance of a sample quantile, at the median or further out.
             double const tail_end = seen.survival < 0.95 ? 1.5 - seen.survival : 0.5;
             double const v = spread * spread * 1.6 / seen.events / tail_end;
             precision = 1 / v;
@@ -282,7 +283,7 @@ class sibling_times {
         middle /= precision;
         double const wider = std::sqrt(1 + 1 / (precision * spread * spread));
 
-        // The beta process: hazards of the kind, corrected by what is seen of the job at each age.
+        // The beta process: hazards of the kind, corrected by the job's data at each age.
         double prior = 1, hazard = 0, at_risk = now_.ended.total + now_.stopped.total;
         double const narrower = 1 / wider, shift = bins::centre + middle * bins::per_unit;
         for (std::size_t b = 0; b < bins::count; ++b) {
@@ -291,7 +292,7 @@ class sibling_times {
             double const d = static_cast<double>(now_.ended.bins[b]);
             double const c = static_cast<double>(now_.stopped.bins[b]);
             double const weight = options_.job_weight * prior + at_risk - c / 2;
-            constexpr double unseen = 0.02; // no task was ever so late
+            constexpr double unseen = 0.02; // no task was ever that late
             double const h = weight > 1e-12 ? (options_.job_weight * (prior - next) + d) / weight : unseen;
             out.hazard_[b] = hazard;
             if (h > 0) hazard += detail::hazard_of((std::min)(h, 0.999));
@@ -303,10 +304,10 @@ class sibling_times {
         out.siblings_ = seen.events;
         double const median = out.place_of(0.69314718055994531);
         out.usual_ = std::exp(now_.origin + bins::log_at(median));
-        out.spread_ = (median - out.place_of(0.17275377902344989)) / bins::per_unit; // one deviation
+        out.spread_ = (median - out.place_of(0.17275377902344989)) / bins::per_unit; // one standard deviation
     }
 
-    // Adds what a job has shown to its kind and to the cluster.
+    // Adds a job's data to its kind and to the cluster.
     void fold(detail::job_times& j) {
         ++learned_;
         j.centre();
@@ -326,9 +327,9 @@ class sibling_times {
     detail::input_effect all_input_{};
     detail::survival_curve assumed_{}, cluster_{}, shape_{}; // of any task, of a kind
     std::uint64_t learned_ = 1,
-                  cluster_learned_ = 0;  // how often shapes have changed, and when they were made
-    std::uint32_t shape_kind_ = no_kind; // whose shape it is
-    detail::job_times now_{};            // while an outlook is made
+                  cluster_learned_ = 0;  // change counters of the shapes, and their values when computed
+    std::uint32_t shape_kind_ = no_kind; // the kind in `shape_`
+    detail::job_times now_{};            // scratch for an outlook
     std::uint64_t clock_ = 0, over_capacity_ = 0, rejected_ = 0;
 };
 

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How long would this task take there? As long as the tasks most like it took: learns from the user's
-/// records of finished tasks, and answers with a distribution of times, not with a number.
+/// How long would this task take there? As long as the most similar tasks took: learns from the user's
+/// records of finished tasks, and predicts a distribution of times instead of a number.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -36,28 +36,27 @@
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
-/// How to learn and to predict.
+/// Options for learning and prediction.
 struct similar_tasks_options {
-    /// So many of the most similar tasks make a prediction; fewer where there are no more.
+    /// How many similar tasks make a prediction; fewer if there are no more.
     std::size_t neighbors = 10;
-    /// Tasks further away are not similar at all: the largest distance, from 0 (equal in all factors) to 1
+    /// Tasks further away do not count as similar: the largest distance, from 0 (equal in all factors) to 1
     /// (different in all).
     double within = (std::numeric_limits<double>::max)();
-    std::size_t capacity = 100'000; ///< most tasks remembered. @pre from 1 to 2^31
-    /// With so many earlier tasks is a finished one compared to learn the weights of the factors; 0: all
-    /// factors weigh the same for ever.
+    std::size_t capacity = 100'000; ///< maximum number of tasks remembered. @pre from 1 to 2^31
+    /// How many earlier tasks a finished one is compared with to learn the weights of the factors; 0: all
+    /// factors keep equal weights.
     std::size_t pairs = 4;
-    /// Share of the weight that goes to all factors evenly, whatever has been learned: a factor that was
-    /// found not to matter still decides between tasks that are alike in all that do.
+    /// Share of the weight that is spread evenly over all factors, regardless of what was learned: an
+    /// irrelevant factor still decides between tasks that are alike in all relevant ones.
     double even_share = 0.1;
-    /// The usual time of a task on a good node is this quantile of the times of similar ones on all nodes:
-    /// the median of the good ones, where four nodes of five are good (as `node_aware` has it).
+    /// The usual time of a task on a good node is this quantile of the times of similar tasks on all nodes:
+    /// the median of the good nodes if four of five are good (as `node_aware` assumes).
     double usual_quantile = 0.4;
     node_weight_options weights = {}; ///< how weights are learned
 };
 
-/// What a prediction is made in: give each thread one, and use it again. The distribution predicted lives
-/// here.
+/// Working memory of a prediction, which also holds the result: give each thread its own, and reuse it.
 class prediction_scratch {
     template <class Record, class Profile>
         requires task_profile_for<Profile, Record>
@@ -70,24 +69,24 @@ class prediction_scratch {
     stats::empirical times_;
 };
 
-/// Predicts how long a task takes on a node by the times of the tasks most like it.
+/// Predicts how long a task takes on a node from the times of the most similar tasks.
 ///
-/// **Prediction.** The times of the `neighbors` nearest of the tasks remembered, by weighted Euclidean
-/// distance over the factors and the node; ties go to the youngest. A task remembered counts whatever became
-/// of its job since. A category that was never seen is unlike all; an amount that is not known is as unlike
-/// as can be to those that are.
+/// **Prediction.** The times of the `neighbors` nearest remembered tasks, by weighted Euclidean distance over
+/// the factors and the node; ties go to the youngest. A remembered task counts regardless of what became of
+/// its job. A category never seen before differs from all others; an unknown amount has the maximum distance
+/// to known ones.
 ///
-/// **Weights.** Each finished task is compared with `pairs` earlier ones: how alike were they in each factor,
-/// how alike were their times? (`node_weights`, for each node.) No search is made for them: the last task on
-/// the same node, then by turns one of the 64 youngest and one of all, drawn by a golden-ratio stride, so
-/// that they are spread evenly over the ages and the same every time.
+/// **Weights.** Each finished task is compared with `pairs` earlier ones: similarity in each factor against
+/// similarity of their times (`node_weights`, for each node). They are chosen without a search: the last task
+/// on the same node, then alternately one of the 64 youngest and one of all, by a golden-ratio stride, so
+/// that they are spread evenly over the ages and reproducible.
 ///
-/// Source: RiskI (Zheng et al. 2014), section 5, which predicts by the most similar profile alone. Ours: k
-/// tasks instead of one profile, as the distribution is what a decision needs; the node's weights lean on
-/// those of the fleet; an even share of the weight.
+/// Source: RiskI (Zheng et al. 2014), section 5, which predicts from the single most similar profile. Ours: k
+/// tasks instead of one profile, since a decision needs the distribution; the node's weights are shrunk
+/// toward those of the fleet; an even share of the weight.
 ///
-/// **Why 10.** Predicting the tasks of real histories before they were learned, the error of a few quantiles
-/// is least for 4 to 8 neighbors and grows slowly from there (docs/guide/detecting.md); `range` of a
+/// **Why 10.** Predicting tasks of real histories before learning from them, the error of a few quantiles is
+/// lowest for 4 to 8 neighbors and grows slowly from there (docs/guide/predicting.md); `range` of a
 /// distribution needs 9 for its 80 %.
 ///
 /// @tparam Record the user's record of a task
@@ -96,14 +95,14 @@ class prediction_scratch {
 /// `auto history = similar_tasks_of<task>(profile); history.observe(finished); history.predict(next,
 /// "host-7");`
 /// @par Cost
-/// a prediction is one search of `profile_store` and a sort of `neighbors` times; learning O(pairs
-/// x factors^2), with a fit of the weights now and then, and the store's upkeep. Memory of the store, the
-/// weights, and some 40 bytes and the name per category that occurs among the tasks remembered. Allocates
-/// nothing in the steady state: the store full, nodes and categories known
+/// a prediction is one search of `profile_store` and a sort of `neighbors` times; learning O(pairs x
+/// factors^2), with an occasional fit of the weights, and the store's upkeep. Memory of the store, the
+/// weights, and about 40 bytes plus the name per category among the tasks remembered. Allocates nothing in
+/// the steady state: the store full, nodes and categories known
 /// @par Guarantees
-/// deterministic; only allocation can throw: then nothing has changed, or the task has been
-/// remembered (and counts as used) but not compared with all the others that it would have been. Any number
-/// of threads may predict, each with a scratch of its own, as long as none learns
+/// deterministic; only allocation can throw: then nothing has changed, or the task was remembered (and counts
+/// as used) but not compared with all others. Any number of threads may predict, each with its own scratch,
+/// as long as none learns
 template <class Record, class Profile>
     requires task_profile_for<Profile, Record>
 class similar_tasks {
@@ -112,15 +111,15 @@ class similar_tasks {
     using reader = factor_reader<Record, typename all_factors::type>;
 
   public:
-    /// How nodes are named.
+    /// Type of node names.
     using node_id = owned_identifier_t<detail::field_value_t<node_projection, Record>>;
-    /// What nodes are asked for by: `std::string_view` for text.
+    /// Type of node names as arguments: `std::string_view` for text.
     using node_key = typename interner<node_id>::key_type;
-    /// How many factors there are, the node included: the length of the weights.
+    /// Number of factors, the node included: the length of the weights.
     static constexpr std::size_t factor_count = reader::size;
 
     /// @param record_profile names the members of a record
-    /// @param how what is kept, and how it is weighed
+    /// @param how capacity and weighting
     /// @pre `neighbors > 0`; `capacity` from 1 to 2^31; `within >= 0`; the shares in [0, 1]
     explicit similar_tasks(Profile record_profile, similar_tasks_options const& how = {})
         : profile_(std::move(record_profile)),
@@ -136,7 +135,7 @@ class similar_tasks {
     }
     similar_tasks(similar_tasks const&) = default;
     similar_tasks(similar_tasks&&) = default;
-    /// Becomes a copy, or changes nothing should an allocation fail.
+    /// Copies the other object, or changes nothing if an allocation fails.
     similar_tasks& operator=(similar_tasks const& other)
         requires std::is_move_assignable_v<Profile>
     {
@@ -145,22 +144,22 @@ class similar_tasks {
     similar_tasks& operator=(similar_tasks&&) = default;
     ~similar_tasks() = default;
 
-    /// Learns from a task that has ended; if the store is full, the oldest is forgotten.
-    /// @return whether it was evidence; if not, `counts` tells why
+    /// Learns from a task that ended; if the store is full, the oldest is forgotten.
+    /// @return whether it was evidence; if not, `counts` has the reason
     bool observe(Record const& task) {
         return take(task, [this](double time) { return store_.add(detail::span_of(own_.row_), time); });
     }
-    /// Learns from a task that has ended; if the store is full, one drawn at random is forgotten.
+    /// Learns from a task that ended; if the store is full, a random one is forgotten.
     template <base::random_engine Engine>
     bool observe(Record const& task, Engine& engine) {
         return take(task, [&](double time) { return store_.add(own_.row_, time, engine); });
     }
 
     /// How long a task would take on a node.
-    /// @param task its factors are read, but neither its node nor its time
-    /// @param node where it would run; it need not be known
-    /// @param scratch holds the distribution until it is used again
-    /// @return times in seconds where the user's are of `std::chrono`, else in the user's unit;
+    /// @param task only its factors are read, not its node or time
+    /// @param node where it would run; may be unknown
+    /// @param scratch holds the distribution until its next use
+    /// @return times in seconds for times of `std::chrono`, otherwise in the user's unit;
     /// `status::insufficient_evidence` if no task is remembered, or none within the distance
     [[nodiscard]] outcome<stats::empirical_view> predict(Record const& task, node_key node,
                                                          prediction_scratch& scratch) const {
@@ -169,19 +168,19 @@ class similar_tasks {
         scratch.row_[0] = reader_.template code<0>(node);
         return similar(weights_.weights_of(node), scratch);
     }
-    /// The same with a scratch of its own: valid until the next prediction.
+    /// The same with internal scratch: valid until the next prediction.
     [[nodiscard]] outcome<stats::empirical_view> predict(Record const& task, node_key node) {
         return predict(task, node, own_);
     }
 
-    /// How long a task that has run on a node for a while will still take there: what is left of the times of
-    /// similar tasks that took longer.
-    /// @param task like those that were learned
+    /// How long a task that has run on a node for a while will still take there: the remainders of the times
+    /// of similar tasks that took longer.
+    /// @param task like those learned from
     /// @param node where it runs
-    /// @param elapsed how long it has run, in the unit of the times or as a `std::chrono` duration
-    /// @param scratch what it works in; the answer lives there
-    /// @return as `predict`; `status::insufficient_evidence` if no similar task took longer, either;
-    /// `status::out_of_domain` for what is not a time
+    /// @param elapsed its age, in the unit of the times or as a `std::chrono` duration
+    /// @param scratch working memory that holds the result
+    /// @return as `predict`; also `status::insufficient_evidence` if no similar task took longer;
+    /// `status::out_of_domain` for an invalid time
     template <base::duration_like Duration>
     [[nodiscard]] outcome<stats::empirical_view>
     remaining(Record const& task, node_key node, Duration const& elapsed, prediction_scratch& scratch) const {
@@ -193,41 +192,40 @@ class similar_tasks {
         if (left.empty()) return status::insufficient_evidence;
         return left;
     }
-    /// The same with a scratch of its own: valid until the next prediction.
+    /// The same with internal scratch: valid until the next prediction.
     template <base::duration_like Duration>
     [[nodiscard]] outcome<stats::empirical_view> remaining(Record const& task, node_key node,
                                                            Duration const& elapsed) {
         return remaining(task, node, elapsed, own_);
     }
 
-    /// How long a task usually takes on a good node: the `usual_quantile` of the times of similar tasks,
-    /// wherever they ran. What `node_aware` can go by.
+    /// How long a task usually takes on a good node: the `usual_quantile` of the times of similar tasks on
+    /// all nodes. Input for `node_aware`.
     /// @return as `predict`
     [[nodiscard]] outcome<double> usual_time(Record const& task, prediction_scratch& scratch) const {
         scratch.row_.resize(factor_count);
         reader_.look_up(task, scratch.row_);
-        scratch.row_[0] = missing_factor; // as unlike to one node as to another
+        scratch.row_[0] = missing_factor; // equally distant from all nodes
         outcome<stats::empirical_view> const times = similar(weights_.fleet_weights(), scratch);
         if (!times) return times.reason();
         return times->quantile(options_.usual_quantile);
     }
-    /// The same with a scratch of its own.
+    /// The same with internal scratch.
     [[nodiscard]] outcome<double> usual_time(Record const& task) { return usual_time(task, own_); }
 
-    /// How many tasks are remembered.
+    /// Number of tasks remembered.
     [[nodiscard]] std::size_t size() const noexcept { return store_.size(); }
-    /// How many at most.
+    /// Maximum number of tasks remembered.
     [[nodiscard]] std::size_t capacity() const noexcept { return store_.capacity(); }
-    /// How many categories are remembered, nodes included.
+    /// Number of categories remembered, nodes included.
     [[nodiscard]] std::size_t categories() const noexcept { return reader_.categories(); }
-    /// What became of all tasks there were to learn from.
+    /// What became of all tasks passed to `observe`.
     [[nodiscard]] attempt_counts const& counts() const noexcept { return counts_; }
 
-    /// The name of a factor: "node" for the first; empty for one without. @pre `k < factor_count`
+    /// The name of a factor: "node" for the first; may be empty. @pre `k < factor_count`
     [[nodiscard]] std::string_view factor_name(std::size_t k) const { return reader_.name(k); }
-    /// What has been learned of how much each factor matters on a node: one weight per factor, in their
-    /// order, the node first; they add up to 1. The fleet's for a node that is not known. Valid until the
-    /// next `observe`.
+    /// The learned relevance of each factor on a node: one weight per factor, in their order, the node first;
+    /// they sum to 1. The fleet's for an unknown node. Valid until the next `observe`.
     [[nodiscard]] std::span<double const> weights_of(node_key node) const {
         return weights_.weights_of(node);
     }
@@ -251,12 +249,12 @@ class similar_tasks {
         return std::move(out).seal(frame, version);
     }
 
-    /// Becomes what was serialized; nothing changes when that fails.
-    /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
-    /// a newer library; `wrong_kind` for bytes of something else, or of other factors; `out_of_range` for
-    /// more tasks than `capacity`, or more nodes than there may be weights for
+    /// Restores serialized state; on failure nothing changes.
+    /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are incomplete or
+    /// from a newer library; `wrong_kind` for bytes of another type, or with other factors; `out_of_range`
+    /// for more tasks than `capacity`, or more nodes than the weights allow
     /// @par Guarantees
-    /// any bytes whatever give a status; never allocates more than a multiple of their size
+    /// arbitrary bytes give a status; never allocates more than a multiple of their size
     [[nodiscard]] status restore(std::span<std::byte const> bytes)
         requires detail::list_stores<typename all_factors::type, Record>
     {
@@ -307,7 +305,7 @@ class similar_tasks {
         std::uint64_t const back = reader_.template rows_since<0>(detail::unwrap(node));
         own_.row_.resize(factor_count);
         store_.make_room();
-        reader_.read(task, own_.row_); // the last that may throw, but for what weights of a node need
+        reader_.read(task, own_.row_); // the last call that may throw, except for the weights of a node
         if (add(time) != status::ok) return detail::reject(counts_, rejection::out_of_range);
         ++counts_.seen;
         ++counts_.used;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How much alike are two tasks? By their factors, whatever they are: sizes, rates, hours of the day
-/// (numeric), programs, users, nodes (categorical).
+/// How similar are two tasks? By their factors of any kind: sizes, rates, hours of the day (numeric),
+/// programs, users, nodes (categorical).
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,21 +19,21 @@
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
-/// What the values of a factor mean.
+/// The kind of a factor.
 enum class factor_kind : std::uint8_t {
-    numeric,     ///< an amount: the closer, the more alike
-    categorical, ///< a code, such as an index of an `interner`: the same or another
+    numeric,     ///< an amount: closer means more similar
+    categorical, ///< a code, such as an index of an `interner`: equal or different
 };
 
-/// In a row of factors: not known. A value of its own: as unlike every known one as can be, and like itself.
+/// In a row of factors: unknown. It has the maximum distance to every known value, and equals itself.
 inline constexpr double missing_factor = std::bit_cast<double>(std::uint64_t{0x7ff8000000000000});
 
-/// Whether a value of a factor is not known: any NaN, also under `-ffast-math`.
+/// Whether a value of a factor is unknown: any NaN, also under `-ffast-math`.
 [[nodiscard]] constexpr bool is_missing_factor(double value) noexcept {
     return detail::is_nan(value);
 }
 
-/// The largest value of a factor, and the negative of the smallest: differences of two stay finite.
+/// Limit on the magnitude of a factor's value: differences stay finite.
 inline constexpr double largest_factor = 0x1p1021;
 
 /// Whether a row may hold this value: at most `largest_factor` either way, or missing.
@@ -41,14 +41,14 @@ inline constexpr double largest_factor = 0x1p1021;
     return is_missing_factor(value) || (value <= largest_factor && value >= -largest_factor);
 }
 
-/// How far two values of a factor are apart, on the scale of the records they are compared among.
+/// The difference of two values of a factor, on the scale of the records they are compared among.
 ///
 /// Source: RiskI definition 1; ours: the scale, categories and missing values.
 /// @param kind of the factor
 /// @param x and `y`: values, in any unit
-/// @param range largest less smallest value of a numeric factor; not looked at otherwise
-/// @return numeric: |x - y| / range, 0 where the range is 0 (or below 2^-1022, the least normal double);
-/// categorical: 0 if the same, else 1; one of them missing: 1, both: 0
+/// @param range largest minus smallest value of a numeric factor; otherwise ignored
+/// @return numeric: |x - y| / range, 0 if the range is 0 (or below 2^-1022, the smallest normal double);
+/// categorical: 0 if equal, else 1; one of them missing: 1, both: 0
 /// @pre `is_factor_value(x) && is_factor_value(y)`; `range` is not negative
 /// @par Cost
 /// O(1); allocates nothing
@@ -63,19 +63,19 @@ inline constexpr double largest_factor = 0x1p1021;
     return (x < y ? y - x : x - y) / range;
 }
 
-/// How far two rows of factors are apart: sqrt(sum over k of w_k difference_k^2).
+/// The distance of two rows of factors: sqrt(sum over k of w_k difference_k^2).
 ///
-/// Source: RiskI definition 1, the weighted Euclidean distance (WED), with `factor_difference`. These are the
-/// distances that `profile_store` reports, to the bit.
+/// Source: RiskI definition 1, the weighted Euclidean distance (WED), with `factor_difference`. Bit-identical
+/// to the distances that `profile_store` reports.
 /// @param kinds and `x`, `y`, `ranges`, `weights`: one per factor
-/// @pre all of the same length; what `factor_difference` demands; weights finite and not negative
-/// @return infinite if it is more than a double can hold
+/// @pre all of the same length; the preconditions of `factor_difference`; weights finite and not negative
+/// @return infinity on overflow
 /// @par Cost
 /// O(factors), with a square root and a division each; allocates nothing
 /// @par Guarantees
-/// noexcept but for the contract; symmetric in x and y
+/// noexcept except for the contract; symmetric in x and y
 /// @par Accuracy
-/// within (factors / 2 + 7) 2^-53 of the formula, relatively, where nothing over- or underflows
+/// relative error within (factors / 2 + 7) 2^-53 without over- or underflow
 [[nodiscard]] inline double weighted_distance(std::span<factor_kind const> kinds, std::span<double const> x,
                                               std::span<double const> y, std::span<double const> ranges,
                                               std::span<double const> weights) {
@@ -93,16 +93,16 @@ inline constexpr double largest_factor = 0x1p1021;
     return std::sqrt(sums[0]);
 }
 
-/// How alike two rows are in each factor: S_k = 1 - difference_k^2, but at least 0. Where the weights add up
-/// to 1 and nothing is outside the ranges, sum w_k S_k = 1 - distance^2: what weights are fitted on.
+/// The similarity of two rows in each factor: S_k = 1 - difference_k^2, but at least 0. If the weights sum to
+/// 1 and nothing is outside the ranges, sum w_k S_k = 1 - distance^2: the input for fitting weights.
 ///
 /// Source: RiskI section 5, equations 2 and 3.
 /// @param kinds and `x`, `y`, `ranges`, `out`: one per factor
-/// @pre all of the same length; what `factor_difference` demands
+/// @pre all of the same length; the preconditions of `factor_difference`
 /// @par Cost
 /// O(factors); allocates nothing
 /// @par Guarantees
-/// noexcept but for the contract; every S_k is in [0, 1]
+/// noexcept except for the contract; every S_k is in [0, 1]
 constexpr void factor_similarities(std::span<factor_kind const> kinds, std::span<double const> x,
                                    std::span<double const> y, std::span<double const> ranges,
                                    std::span<double> out) {

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How long will a running task still take, if it goes on as it has gone lately? Estimators that smooth its
-/// speed and forget what lies far back.
+/// How long will a running task still take, if it continues at its recent pace? Estimators that smooth its
+/// speed and forget the distant past.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -14,8 +14,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A speed by which a step of time has passed, with a memory that fades as exp(-step / tau). In this form a
-// constant speed stays what it is, to the last bit.
+// The speed after a time step, smoothed with a memory that fades as exp(-step / tau). In this form a constant
+// speed stays exactly the same.
 inline double smoothed(double before, double speed, double step, double tau) noexcept {
     return before - std::expm1(-step / tau) * (speed - before);
 }
@@ -24,21 +24,20 @@ inline double smoothed(double before, double speed, double step, double tau) noe
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
-/// A task goes on as it has gone lately: its speed, smoothed with a memory that fades as exp(-dt / tau).
+/// A task continues at its recent pace: its speed, smoothed with a memory that fades as exp(-dt / tau).
+/// Each reading adds the speed since the previous one; the older speed keeps the weight exp(-dt / tau), so
+/// that data of age tau counts 1/e, for any spacing of the readings. The first speed is that since the start.
 ///
-/// Each reading brings the speed since the one before; the older speed keeps the weight exp(-dt / tau), so
-/// that what lies tau back counts 1/e, however the readings are spaced. The first speed is that since the
-/// start.
-///
-/// Source: Hadoop's `ExponentiallySmoothedTaskRuntimeEstimator`, with its sign put right: Hadoop weighs the
-/// old speed by exp(+dt / tau), more than 1, and the new one by a negative number. A task that slows down
-/// then looks as if it became faster: one that falls from 0.01 to 0.001 per second gets 0.025 after a minute,
-/// where 0.0043 is right.
+/// Source: Hadoop's `ExponentiallySmoothedTaskRuntimeEstimator`, with its sign corrected: Hadoop weights the
+/// old speed by exp(+dt / tau), more than 1, and the new one by a negative number. There a task that slows
+/// down seems to become faster: one that falls from 0.01 to 0.001 per second gets 0.025 after a minute, while
+/// 0.0043 is right.
 /// @par Cost
 /// 56 bytes; O(1) per reading, one exponential; allocates nothing
 class exponential_rate : public task_readings {
   public:
-    /// @param tau time after which a speed counts 1/e, in the unit of the readings: 60 seconds
+    /// @param tau time after which the weight of a speed has fallen to 1/e, in the unit of the readings: 60
+    /// seconds
     /// @pre `tau > 0` and finite
     explicit constexpr exponential_rate(double tau = 60) : tau_(tau) {
         STRAGGLE_EXPECTS(tau > 0 && detail::is_finite(tau));
@@ -68,21 +67,22 @@ class exponential_rate : public task_readings {
 
 /// How a `simple_exponential` forecasts.
 struct simple_exponential_options {
-    double tau = 120;           ///< time after which a speed counts 1/e, in the unit of the readings
-    std::uint32_t warm_up = 24; ///< readings after which the next one makes the first forecast
+    double tau =
+        120; ///< time after which the weight of a speed has fallen to 1/e, in the unit of the readings
+    std::uint32_t warm_up = 24; ///< readings before the first forecast
 };
 
 /// A forecast of a task's speed by simple exponential smoothing, silent until it is warm, with a record of
-/// how far off its forecasts have been.
+/// its forecast errors.
 ///
-/// Like `exponential_rate`, but it says nothing before `warm_up` + 1 readings, and then takes the whole life
-/// of the task so far as the memory, if that is longer than tau: a task that reports once a minute is
-/// smoothed over 25 minutes, not over two. A task that has reported so often without getting
-/// anywhere has an answer too: `status::out_of_range`, it stands still.
+/// Like `exponential_rate`, but silent before `warm_up` + 1 readings; then its memory is the whole life of
+/// the task so far, if that is longer than tau: a task that reports once a minute is smoothed over 25
+/// minutes, not over two. A task with that many reports but no progress has an answer too:
+/// `status::out_of_range`, it stands still.
 ///
-/// Source: Hadoop's `SimpleExponentialSmoothing` and the estimator around it. Different: no estimate is a
-/// status (Hadoop's -1 for "no forecast" is read as data and becomes 116 days); a reading at the time of the
-/// one before is left out instead of replacing it with a weight of 0; progress never falls, so that no speed
+/// Source: Hadoop's `SimpleExponentialSmoothing` and the estimator around it. Different: a missing estimate
+/// is a status (Hadoop's -1 for "no forecast" is read as data and becomes 116 days); a reading at the time of
+/// the previous one is ignored instead of replacing it with a weight of 0; progress never falls, so no speed
 /// is negative.
 /// @par Cost
 /// 64 bytes; O(1) per reading, one exponential; allocates nothing
@@ -119,10 +119,10 @@ class simple_exponential : public task_readings {
     /// Whether there have been more readings than the warm-up.
     [[nodiscard]] constexpr bool is_warm() const noexcept { return counts().used > warm_up_; }
 
-    /// The sum of the squared differences between each speed and its forecast from the readings before, those
-    /// of the warm-up included; divided by the readings after the first it is a variance of the speed.
-    /// @return `status::insufficient_evidence` before the second reading; `status::out_of_range` when it is
-    /// too large for a number
+    /// The sum of the squared differences between each speed and its forecast from earlier readings,
+    /// including the warm-up; divided by the number of readings after the first, it is a variance of the
+    /// speed.
+    /// @return `status::insufficient_evidence` before the second reading; `status::out_of_range` on overflow
     [[nodiscard]] constexpr outcome<double> sum_of_squared_errors() const noexcept {
         if (counts().used < 2) return status::insufficient_evidence;
         if (!detail::is_finite(squared_errors_)) return status::out_of_range;

@@ -2,7 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Names the members of a record that say how long a task took, where, and what may have made it so.
+/// Names the members of a record that say how long a task took, where, and which factors may have affected
+/// it.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -16,20 +17,20 @@
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
-/// Which members of a record of a task are what, to predict its time. An aggregate meant for designated
+/// Maps the members of a task record to their meaning, for predicting its time. An aggregate for designated
 /// initializers; the template arguments are deduced.
 ///
 /// @par Example
 /// `task_profile{.node = &task::host, .time = &task::took, .factors = factors(categorical(&task::job))}`
 ///
-/// The node is a factor of its own, the first one, and not listed among the others.
+/// The node is a factor of its own, the first one, and must not be listed among the others.
 template <class Node = base::no_field, class Time = base::no_field, class Status = base::no_field,
           class Factors = factor_list<>>
 struct task_profile {
     [[no_unique_address]] Node node{};       ///< `node_field`: where it ran
-    [[no_unique_address]] Time time{};       ///< `duration_field`: how long; read from finished tasks only
-    [[no_unique_address]] Status status{};   ///< `status_field`; without it every task learned is a success
-    [[no_unique_address]] Factors factors{}; ///< what else may matter, from `factors(...)`
+    [[no_unique_address]] Time time{};       ///< `duration_field`: its time; read from finished tasks only
+    [[no_unique_address]] Status status{};   ///< `status_field`; if absent, every task is a success
+    [[no_unique_address]] Factors factors{}; ///< further factors, from `factors(...)`
 };
 
 } // namespace straggle::predict
@@ -63,8 +64,8 @@ struct with_node<Node, predict::factor_list<Factors...>> {
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
-/// A `task_profile` with which a `Record` can be read. Its factors are checked one by one where they are
-/// read, so that a diagnostic names the one that does not fit: see `factors_for`.
+/// A `task_profile` with which a `Record` can be read. Its factors are checked individually where they are
+/// read, so that a diagnostic names the offending one: see `factors_for`.
 template <class Profile, class Record>
 concept task_profile_for =
     detail::profile_aggregate<Profile> && record::node_field<decltype(Profile::node), Record> &&
@@ -75,14 +76,14 @@ concept task_profile_for =
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Counts a task that nothing is learned from; always false.
+// Counts a rejected task; always returns false.
 inline bool reject(attempt_counts& counts, rejection why) noexcept {
     ++counts.seen;
     ++counts.rejected[why];
     return false;
 }
 
-// Whether a task with that node can be learned from, and how long it took; if not, it has been counted.
+// Whether a task on that node can be learned from, and its time; if not, it is counted.
 template <class Profile, class Record, class Node>
 [[nodiscard]] bool read_time(Profile const& profile, Record const& task, Node const& node,
                              attempt_counts& counts, double& time) {

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How long tasks of one job take, as a curve: what `sibling_times` says of a job, to be asked about each of
-/// its tasks, new or running.
+/// The distribution of times of one job's tasks, as a curve: computed by `sibling_times`, and queried for
+/// each task, new or running.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -17,13 +17,13 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// A distribution of times as sixteen equally likely values, smallest first.
 ///
-/// The means of a few dozen numbers are cheap and the same everywhere; the largest value stands for all above
-/// the 94th percentile, so that heavy tails count for less than they are: on the safe side.
+/// Averages over a few dozen numbers are cheap and reproducible; the largest value represents everything
+/// above the 94th percentile, so heavy tails are underestimated: on the safe side.
 struct time_points {
-    static constexpr std::size_t count = 16; ///< how many values
+    static constexpr std::size_t count = 16; ///< number of values
     std::array<double, count> at{};          ///< ascending
 
-    /// The value that a share of the times does not reach.
+    /// The quantile at `share`.
     /// @pre 0 <= `share` <= 1
     [[nodiscard]] double quantile(double share) const noexcept {
         double const place = share * static_cast<double>(count) - 0.5;
@@ -43,32 +43,31 @@ struct time_points {
     friend constexpr bool operator==(time_points const&, time_points const&) = default;
 };
 
-/// The distribution of the time of a task of one job on a node of slowdown 1, and, from it, of what a running
-/// task has left.
+/// The distribution of the time of a task of one job on a node of slowdown 1, and of the remaining time of a
+/// running task.
 ///
 /// Times scale: on a node of slowdown s, and for more input, the curve is stretched by a `factor`.
 /// @par Cost
 /// 3 KiB; copies freely, allocates nothing
 class time_outlook {
   public:
-    /// The time that half of the tasks take no longer than, where the factor is 1.
+    /// The median time for factor 1.
     [[nodiscard]] double usual() const noexcept { return usual_; }
-    /// How much tasks differ without any having trouble: the logarithm of the factor between the usual time
-    /// and what a sixth of the tasks falls short of. One standard deviation where times are lognormal.
+    /// How much tasks differ without trouble: the logarithm of the ratio between the median and the lower
+    /// sixth of the times. One standard deviation for lognormal times.
     [[nodiscard]] double spread() const noexcept { return spread_; }
-    /// How many ended siblings it rests on, those of the kind not counted.
+    /// Number of ended siblings it is based on, excluding those of the kind.
     [[nodiscard]] double siblings() const noexcept { return siblings_; }
 
-    /// The chance that a task takes longer than `time`.
+    /// The probability that a task takes longer than `time`.
     /// @par Cost
     /// O(1), a logarithm and an exponential
     [[nodiscard]] double survival(double time) const noexcept { return std::exp(-hazard(time)); }
-    /// The chance that a task that has run for `age` takes longer than `time`.
+    /// The probability that a task that has run for `age` takes longer than `time`.
     [[nodiscard]] double survival_after(double age, double time) const noexcept {
         return time > age ? std::exp(hazard(age) - hazard(time)) : 1.0;
     }
-    /// The same of one age for many times: what is returned is called with a time, and is good as long as the
-    /// outlook.
+    /// The same for one age and many times: returns a function of the time, valid as long as the outlook.
     /// @par Cost
     /// O(1), a logarithm; then as `survival`
     [[nodiscard]] auto survival_after(double age) const noexcept {
@@ -76,13 +75,13 @@ class time_outlook {
             return time > age ? std::exp(begun - hazard(time)) : 1.0;
         };
     }
-    /// The times of a task that has run for `age`, not less than that; 0 for one that has not begun.
+    /// The total time of a task that has run for `age`, at least `age`; 0 for one that has not started.
     /// @par Cost
     /// O(16 log 384)
     [[nodiscard]] time_points times_after(double age) const noexcept {
         double const begun = hazard(age);
         time_points out;
-        if (age > 0 && !(std::log(age) - origin_ < last_log)) { // beyond all that is kept: a Pareto tail
+        if (age > 0 && !(std::log(age) - origin_ < last_log)) { // beyond the stored range: a Pareto tail
             for (std::size_t i = 0; i < time_points::count; ++i)
                 out.at[i] = age * std::exp(detail::assumed_tail * exponential_points[i]);
             return out;
@@ -95,7 +94,7 @@ class time_outlook {
         return out;
     }
 
-    /// The time that half of such tasks do not exceed.
+    /// The median of these times.
     /// @par Cost
     /// O(log 384)
     [[nodiscard]] double median_after(double age) const noexcept {
@@ -110,14 +109,14 @@ class time_outlook {
     static constexpr double last_log =
         (static_cast<double>(detail::log_bins::count) - 1 - detail::log_bins::centre) /
         detail::log_bins::per_unit;
-    // -log(1 - p) in the middle of each sixteenth.
+    // -log(1 - p) at the middle of each sixteenth.
     static constexpr std::array<double, time_points::count> exponential_points{
         0.03174869831458027, 0.09844007281325251, 0.16989903679539747, 0.24686007793152581,
         0.33024168687057687, 0.42121346507630353, 0.52129692363328609, 0.63252255874351049,
         0.75768570169751622, 0.90078654533818984, 1.0678406300013559,  1.2685113254635072,
         1.5198257537444133,  1.8562979903656263,  2.3671236141316165,  3.4657359027997265};
 
-    // Where the hazard has risen to a number.
+    // The position where the hazard reaches a value.
     [[nodiscard]] double place_of(double target) const noexcept {
         std::size_t low = 0, high = detail::log_bins::count;
         while (high - low > 1) {

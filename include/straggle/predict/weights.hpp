@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which factors tell how long a task takes? Weights of the factors, learned from pairs of finished tasks:
-/// how similar were the two in each factor, and how similar were their times.
+/// Which factors determine how long a task takes? Learns weights of the factors from pairs of finished tasks:
+/// their similarity in each factor, and the similarity of their times.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -23,15 +23,15 @@
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
-/// How similar a time is to a range of times: 1 in it, nearer to 0 the further outside.
+/// How similar a time is to a range of times: 1 inside, approaching 0 with the distance outside.
 ///
 /// Source: RiskI (Zheng et al. 2014), equation 4: 1 - min(|t - t_max|, |t_min - t|) / max(t, t_avg). As
-/// printed it is 1 at both ends of the range and dips between: the times that were predicted best are called
-/// unlike the range (`papers::riski_2014`).
+/// printed it is 1 at both ends of the range and dips in between: the best predicted times count as
+/// dissimilar to the range (`papers::riski_2014`).
 /// @param t the time, not negative, in any unit
 /// @param low and `high`: the range of times, `0 <= low <= high`
-/// @param mean of the times in the range; one that rounding has put outside counts as the end nearest to it
-/// @return from 0 to 1; `status::out_of_domain` for what is not a time or not a range
+/// @param mean of the times in the range; if rounding has put it outside, the nearest end is used
+/// @return from 0 to 1; `status::out_of_domain` for an invalid time or range
 /// @par Cost
 /// O(1)
 [[nodiscard]] constexpr outcome<double> real_similarity(double t, double low, double high,
@@ -45,7 +45,7 @@ namespace straggle::inline STRAGGLE_ABI::predict {
     return off < scale ? 1 - off / scale : 0.0;
 }
 
-/// How similar the times of two tasks are: 1 - |t - u| / max(t, u), the lesser divided by the greater.
+/// How similar the times of two tasks are: 1 - |t - u| / max(t, u), the smaller divided by the larger.
 ///
 /// Source: equation 4 with one record as the range.
 /// @return as above
@@ -55,29 +55,29 @@ namespace straggle::inline STRAGGLE_ABI::predict {
     return real_similarity(t, u, u, u);
 }
 
-/// What weights w are to make small, summed over pairs with similarities S_k in the factors and R in time.
+/// What the weights w minimize, summed over pairs with similarities S_k in the factors and R in time.
 enum class weight_objective : std::uint8_t {
     affine,  ///< (R - a - b sum w_k S_k)^2, for the best a and b >= 0
-    simplex, ///< (R - sum w_k S_k)^2 for weights that add up to 1: RiskI's
+    simplex, ///< (R - sum w_k S_k)^2 for weights that sum to 1: RiskI's
 };
 
 /// How weights are learned.
 struct weight_options {
-    weight_objective objective = weight_objective::affine; ///< what is made small
-    /// With less `evidence()` all weights are equal. From 16 to 32 pairs on, learned ones are better, be
-    /// there 4 factors or 16.
+    weight_objective objective = weight_objective::affine; ///< what is minimized
+    /// With less `evidence()` all weights are equal. From 16 to 32 pairs on, learned weights are better, for
+    /// 4 factors as well as 16.
     double least_pairs = 32;
-    /// Pairs after which a pair counts 1/e; 0: nothing fades. What fades need not fit any more: tasks change,
-    /// and so do the ranges that similarities are measured by.
+    /// Pairs after which the weight of a pair has fallen to 1/e; 0: nothing fades. Old pairs may no longer
+    /// apply: tasks change, and so do the ranges that similarities are measured by.
     double memory = 0;
 };
 
-/// What `weight_fit::fit` works in. One for each thread, to be used again and again.
+/// Working memory of `weight_fit::fit`. One per thread, for reuse.
 /// @par Cost
-/// (2 factors + 6) factors numbers, allocated when first used for so many factors
+/// (2 factors + 6) factors numbers, allocated on first use with that many factors
 class weight_scratch {
   public:
-    /// Makes sure that fits with so many factors allocate nothing.
+    /// Reserves memory for fits with this many factors.
     void reserve(std::size_t factors) { problem_.reserve(factors); }
 
   private:
@@ -87,33 +87,30 @@ class weight_scratch {
 
 /// Learns the weights of factors from pairs of finished tasks: w_k >= 0, sum w_k = 1.
 ///
-/// A pair is told by the similarity of its tasks in each factor (S_k = 1 - difference_k^2) and that of their
-/// times (R, see `real_similarity`). Weights are to be such that pairs similar by sum w_k S_k have similar
-/// times.
+/// A pair is described by the similarity of its tasks in each factor (S_k = 1 - difference_k^2) and of their
+/// times (R, see `real_similarity`). The weights should make pairs similar by sum w_k S_k have similar times.
 ///
-/// Source: RiskI, equations 2 and 3: least squares of S w against R, which is `simplex`. It has no
-/// intercept and a fixed sum, so that w has to bring forth the mean and the scale of R as well, and factors
-/// that tell nothing are good for that. The default is therefore `affine`: least squares with any intercept
-/// and w >= 0 of any sum, divided by the sum afterwards. Measured (`simplex` in brackets; error is that of
-/// the median time of the 32 nearest tasks):
-/// - simulated tasks in the situation of table 2, 4000 pairs: factors that tell nothing get 2 % of the weight
-///   in all (24 %); error 4.7 s (6.4 s), 7.5 s with equal weights; with very skewed inputs 13 s (20 s), 20 s;
-/// - tasks held out of three real histories, factors job, node, input, hour and a random number: that number
-///   gets 2, 3 and 0 % (6, 44 and 0 %); error 66.4, 2.19 and 31.9 s (68.2, 2.22 and 31.9 s), with equal
-///   weights 62.5, 2.25 and 33.8 s.
+/// Source: RiskI, equations 2 and 3: least squares of S w against R, which is `simplex`. It has no intercept
+/// and a fixed sum, so that w must also reproduce the mean and the scale of R, which gives weight to
+/// irrelevant factors. The default is therefore `affine`: least squares with any intercept and w >= 0 of any
+/// sum, divided by the sum afterwards. Measured (`simplex` in parentheses; error is that of the median time
+/// of the 32 nearest tasks):
+/// - simulated tasks in the situation of table 2, 4000 pairs: irrelevant factors get 2 % of the weight in
+/// total (24 %); error 4.7 s (6.4 s), 7.5 s with equal weights; with very skewed inputs 13 s (20 s), 20 s;
+/// - tasks held out of three real histories, factors job, node, input, hour and a random number: the random
+/// number gets 2, 3 and 0 % (6, 44 and 0 %); error 66.4, 2.19 and 31.9 s (68.2, 2.22 and 31.9 s), with equal
+/// weights 62.5, 2.25 and 33.8 s.
 ///
-/// Kept are means and sums of products of deviations of S and R, never of S and R themselves: nothing
-/// cancels.
+/// Stores means and sums of products of deviations of S and R, never of S and R themselves: nothing cancels.
 /// @par Example
 /// `weight_fit fit(2); fit.observe(similarities, *real_similarity(t, u)); ... fit.fit(weights, scratch);`
 /// @par Cost
 /// 80 bytes and 4 (factors + 1)(factors + 6) of memory, allocated at construction
 /// @par Guarantees
-/// deterministic; of two factors with the same similarities in all pairs the first gets the
-/// weight of both
+/// deterministic; of two factors with identical similarities in all pairs, the first gets the weight of both
 class weight_fit {
   public:
-    /// Has seen no pair.
+    /// Starts without pairs.
     /// @pre `factors > 0`; `options.memory` is 0 or at least 1, and finite; `options.least_pairs` is finite
     explicit weight_fit(std::size_t factors, weight_options const& options = {})
         : factors_(factors), options_(options), sums_((factors + 1) * (factors + 6) / 2) {
@@ -122,15 +119,15 @@ class weight_fit {
         STRAGGLE_EXPECTS(detail::is_finite(options.least_pairs));
     }
 
-    /// How many factors there are.
+    /// Number of factors.
     [[nodiscard]] std::size_t factors() const noexcept { return factors_; }
     /// What it was made with.
     [[nodiscard]] weight_options const& options() const noexcept { return options_; }
-    /// How many pairs have been taken in, faded or not.
+    /// Number of pairs added, faded or not.
     [[nodiscard]] std::uint64_t pairs() const noexcept { return pairs_; }
-    /// How many pairs could not be used.
+    /// Number of pairs rejected.
     [[nodiscard]] std::uint64_t rejected() const noexcept { return rejected_; }
-    /// How many pairs there are if each counts as much as is left of it; at most `memory`, if that is not 0.
+    /// Effective number of pairs after fading; at most `memory`, if that is not 0.
     [[nodiscard]] double evidence() const noexcept { return n_; }
 
     /// Whether a pair can be used: all numbers are in [0, 1].
@@ -140,12 +137,11 @@ class weight_fit {
         return good;
     }
 
-    /// Takes in one pair.
+    /// Adds one pair.
     /// @param similarities of the two tasks in each factor, in [0, 1]
     /// @param real similarity of their times, in [0, 1]
     /// @pre `similarities.size() == factors()`
-    /// @return `status::out_of_domain` if a number is not in [0, 1]: the pair is counted in `rejected()`, and
-    /// otherwise as if it had never come
+    /// @return `status::out_of_domain` if a number is not in [0, 1]: the pair is only counted in `rejected()`
     /// @par Cost
     /// O(factors^2); allocates nothing
     status observe(std::span<double const> similarities, double real) {
@@ -168,12 +164,12 @@ class weight_fit {
         return status::ok;
     }
 
-    /// Takes in all that another one holds, as if both had seen everything; neither is the older one.
+    /// Merges another fit, as if both had seen everything at the same time.
     /// @pre `other.factors() == factors()`
     /// @par Cost
     /// O(factors^2); allocates nothing
     /// @par Accuracy
-    /// up to rounding, the order of merging does not matter
+    /// the order of merging does not matter, up to rounding
     void merge(weight_fit const& other) {
         STRAGGLE_EXPECTS(other.factors_ == factors_);
         pairs_ += other.pairs_;
@@ -191,32 +187,32 @@ class weight_fit {
         add_products(1, before * (n / n_));
     }
 
-    /// The weights: none negative, their sum 1.
+    /// The weights: nonnegative, with sum 1.
     /// @param weights overwritten
-    /// @param scratch what it works in
+    /// @param scratch working memory
     /// @pre `weights.size() == factors()`
-    /// @return `status::insufficient_evidence` for less evidence than `least_pairs`; `status::no_spread` if
-    /// no factor is more similar when times are, or nothing varies: all weights are equal then.
+    /// @return `status::insufficient_evidence` if the evidence is below `least_pairs`; `status::no_spread` if
+    /// no factor is more similar when times are, or nothing varies: all weights are then equal.
     /// `status::out_of_range` if the best weights were not reached within a bound on the steps, which has
     /// never been seen: the weights are the best so far
     /// @par Cost
-    /// O(factors^3), more if many weights come and go on the way; 0.3, 1.1 and 4.7 us for 4, 8 and
-    /// 16 factors; allocates nothing in the steady state
+    /// O(factors^3), more if many weights enter and leave on the way; 0.3, 1.1 and 4.7 us for 4, 8 and 16
+    /// factors; allocates nothing in the steady state
     /// @par Accuracy
-    /// the optimum, up to rounding of what is kept; but a factor that is a combination of
-    /// others to 11 digits gets no weight beside them, where it might explain 4e-6 of what is left
+    /// the optimum, up to rounding of the stored sums; but a factor that is a combination of others to 11
+    /// digits gets no weight, although it might explain 4e-6 of the remainder
     status fit(std::span<double> weights, weight_scratch& scratch) const {
         return fit_sum(weights, scratch, nullptr, 0);
     }
 
-    /// The weights if there had been some more pairs, of which on average each is like those that `prior` has
-    /// seen, but for their means where the objective is `affine`.
+    /// The weights as if there were additional pairs that are on average like those of `prior`, except for
+    /// their means if the objective is `affine`.
     /// @param weights overwritten
-    /// @param scratch what it works in
+    /// @param scratch working memory
     /// @param prior has seen pairs of other tasks
-    /// @param prior_pairs how many, not negative; as if 0 if `prior` has seen none
+    /// @param prior_pairs number of additional pairs, not negative; counts as 0 if `prior` has seen none
     /// @pre `prior.factors() == factors()`; `prior_pairs` is finite
-    /// @return as above; evidence is that of both, but not more of `prior` than it has
+    /// @return as above; the evidence is that of both, limited to what `prior` has
     status fit(std::span<double> weights, weight_scratch& scratch, weight_fit const& prior,
                double prior_pairs) const {
         STRAGGLE_EXPECTS(prior.factors_ == factors_);
@@ -224,14 +220,14 @@ class weight_fit {
         return fit_sum(weights, scratch, &prior, prior.n_ > 0 ? prior_pairs : 0.0);
     }
 
-    /// Forgets all pairs, those rejected too.
+    /// Forgets all pairs and counts.
     void clear() noexcept {
         std::fill(sums_.begin(), sums_.end(), 0.0);
         n_ = 0;
         pairs_ = rejected_ = 0;
     }
 
-    /// Appends what has been learned; not the options.
+    /// Appends what was learned, without the options.
     /// @par Cost
     /// O(factors^2) bytes
     void write(byte_writer& out) const {
@@ -243,9 +239,10 @@ class weight_fit {
         for (std::size_t i = 2 * width(); i < sums_.size(); ++i) out.real(sums_[i]);
     }
 
-    /// Replaces what has been learned by what `write` has appended; the options stay.
+    /// Replaces what was learned with what `write` appended; the options stay.
     /// @return `status::wrong_kind` for another number of factors, `status::corrupt` for sums that no pairs
-    /// have, else the reason of the reader, which has failed for the same. Nothing has changed then
+    /// can have, else the status of the reader, which has failed for the same reason. Nothing has changed
+    /// then
     /// @par Cost
     /// O(factors^2), one allocation
     status restore(byte_reader& in) {
@@ -262,12 +259,12 @@ class weight_fit {
     }
 
   private:
-    // Similarities that vary by less are constant but for rounding.
+    // Similarities that vary less are constant up to rounding.
     static constexpr double least_variance = 0x1p-80;
-    // A correlation below is rounding, or else of no use.
+    // A smaller correlation is rounding, or useless.
     static constexpr double least_correlation = 0x1p-40;
 
-    // More than there ever are, and few enough for sums of them not to overflow.
+    // Never reached, and small enough for sums not to overflow.
     static constexpr std::uint64_t most_pairs = std::uint64_t{1} << 60;
 
     [[nodiscard]] static bool is_share(double x) noexcept { return detail::is_finite(x) && x >= 0 && x <= 1; }
@@ -309,7 +306,7 @@ class weight_fit {
         return optimal ? status::ok : status::out_of_range;
     }
 
-    // Adds the normal equations of these pairs, so much for all of them. Returns as much of the variance of
+    // Adds the normal equations of these pairs, with the given total weight. Returns the weighted variance of
     // R.
     double add_to(detail::nonnegative_least_squares& problem, weight_objective objective,
                   double share) const noexcept {
@@ -321,9 +318,9 @@ class weight_fit {
                 problem.right(k) += each * product(k, real);
                 continue;
             }
-            // Where sum w = 1 the error is sum w_k (R - S_k): the least w'Gw, G the mean products of those.
-            // The u >= 0 with the least u'Gu + (1 - sum u)^2 is that w times a number: for u = s w with a
-            // given w the best s leaves w'Gw / (1 + w'Gw), which grows with w'Gw.
+            // With sum w = 1 the error is sum w_k (R - S_k): minimize w'Gw, where G has the mean products of
+            // those. The u >= 0 with the smallest u'Gu + (1 - sum u)^2 is a multiple of that w: for u = s w
+            // with a given w, the best s leaves w'Gw / (1 + w'Gw), which grows with w'Gw.
             double const off = sums_[k] - sums_[real];
             for (std::size_t l = k; l < factors_; ++l) {
                 double const products =
@@ -335,7 +332,7 @@ class weight_fit {
         return each * product(real, real);
     }
 
-    // Whether some pairs have these sums, as far as it can be seen in each two columns.
+    // Whether some pairs can have these sums, checked for each pair of columns.
     [[nodiscard]] bool is_plausible() const noexcept {
         bool good = pairs_ <= most_pairs && detail::is_finite(n_) && n_ >= 0 &&
                     n_ <= static_cast<double>(pairs_) && (n_ > 0) == (pairs_ > 0);
@@ -352,7 +349,7 @@ class weight_fit {
     std::size_t factors_;
     weight_options options_;
     std::vector<double> sums_; // means of the columns, room for a row, products of deviations by rows
-    double n_ = 0;             // pairs, each as much as is left of it
+    double n_ = 0;             // effective number of pairs
     std::uint64_t pairs_ = 0;
     std::uint64_t rejected_ = 0;
 };

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/factors.hpp`: which category has which code, for categories that come and go.
+/// Private part of `predict/factors.hpp`: assigns codes to categories that come and go.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -20,11 +20,11 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// In a row: a category that is not known. No category has this code.
+// In a row: an unknown category. No category has this code.
 inline constexpr double unknown_category_code = -1;
 
-// Codes are never given away again, not even those of forgotten categories: rows that still hold one would
-// else become alike to rows of another category.
+// Codes are never reused, not even those of forgotten categories: rows that still hold one would become
+// similar to rows of another category.
 template <class Category>
 class category_codes {
     using id = owned_identifier_t<Category>;
@@ -34,7 +34,7 @@ class category_codes {
     category_codes() = default;
     category_codes(category_codes const&) = default;
     category_codes(category_codes&&) noexcept = default;
-    // Becomes a copy, or changes nothing should an allocation fail.
+    // Copies the other object, or changes nothing if an allocation fails.
     category_codes& operator=(category_codes const& other) { return *this = category_codes(other); }
     category_codes& operator=(category_codes&&) noexcept = default;
     ~category_codes() = default;
@@ -42,8 +42,8 @@ class category_codes {
     void set_memory(std::uint64_t insertions) noexcept { memory_ = insertions; }
     [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
 
-    // Inserts in two steps, so that several tables take a category each or none. First: all that may throw;
-    // then there has to be one of the others.
+    // Inserts in two steps, so that several tables each insert a category or none does. First: everything
+    // that may throw; then settle() or withdraw().
     void announce(key category) {
         make_room_for_one(entries_);
         std::size_t const before = ids_.size();
@@ -74,14 +74,14 @@ class category_codes {
         return index == interner<id>::none ? unknown_category_code
                                            : static_cast<double>(entries_[index].code);
     }
-    // How many insertions ago, its own included, it was last inserted; 0: never.
+    // How many insertions ago it was last inserted, that one included; 0: never.
     [[nodiscard]] std::uint64_t age(key category) const {
         std::uint32_t const index = ids_.find(category);
         return index == interner<id>::none ? 0 : insertions_ - entries_[index].last + 1;
     }
     void clear() noexcept {
         ids_.clear();
-        entries_.clear(); // codes go on: rows may be about
+        entries_.clear(); // do not reset codes: old rows may still exist
         limit_ = least_limit;
     }
 
@@ -99,7 +99,7 @@ class category_codes {
             out.varint(entries_[i].last);
         }
     }
-    // May be anything after a failure.
+    // The state is unspecified after a failure.
     void read(byte_reader& in)
         requires base::storable_identifier<Category>
     {
@@ -128,17 +128,17 @@ class category_codes {
   private:
     struct entry {
         std::uint64_t code = 0;
-        std::uint64_t last = 0; // the insertion it was last in
+        std::uint64_t last = 0; // number of its latest insertion
     };
     static constexpr std::size_t least_limit = 64;
     static constexpr std::uint64_t most_codes = std::uint64_t{1} << 53; // exact as doubles
 
-    // Looking at all is paid for by as many new ones since.
+    // A scan of all categories is paid for by as many new ones since.
     void set_limit(std::size_t known) noexcept { limit_ = 2 * known + least_limit; }
     void forget() noexcept {
         for (std::uint32_t i = 0; i < ids_.bound(); ++i)
             if (ids_.contains(i) && insertions_ - entries_[i].last > memory_) ids_.erase(i);
-        set_limit(ids_.size() - 1); // but for the new one
+        set_limit(ids_.size() - 1); // except the new one
     }
 
     interner<id> ids_;
@@ -151,7 +151,7 @@ class category_codes {
     std::size_t limit_ = least_limit;
 };
 
-// There is no table of them, as there are only two.
+// Needs no table, since there are only two.
 template <>
 class category_codes<bool> {
   public:
@@ -168,7 +168,7 @@ class category_codes<bool> {
     void read(byte_reader& in) const { in.tag(bool_form); }
 
   private:
-    static constexpr std::uint32_t bool_form = 3; // beside the `identifier_form`s
+    static constexpr std::uint32_t bool_form = 3; // in addition to the `identifier_form`s
 
     bool announced_ = false;
 };

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/sibling_times.hpp`: states of ids that come and go, no more than so many.
+/// Private part of `predict/sibling_times.hpp`: a bounded table of states by id.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -17,7 +17,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// States by id. `State::seen` says which was touched last. Places are given to others once an id has gone.
+// States by id. `State::seen` orders them by last use. The places of removed ids are reused.
 template <class State>
 class id_places {
   public:
@@ -29,8 +29,8 @@ class id_places {
         std::uint32_t const at = ids_.find(id);
         return at == ids_.none ? nullptr : &states_[at];
     }
-    // The state of an id, made if it has none. If there are too many, the one not seen for longest is passed
-    // to `leaves` and goes.
+    // The state of an id, created if needed. If the table is full, the least recently seen state is passed to
+    // `leaves` and removed.
     template <class Leaves>
     State& get(std::uint64_t id, std::size_t most, Leaves&& leaves) {
         if (State* const there = find(id)) return *there;
@@ -59,7 +59,7 @@ class id_places {
         ids_.erase(at);
     }
     [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
-    // In ascending order of the ids.
+    // In ascending order of ids.
     template <class Visit>
     void for_each(Visit&& visit) const {
         std::vector<std::uint64_t> order;

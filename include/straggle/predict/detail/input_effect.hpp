@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/sibling_times.hpp`: does time grow with input, and how fast? Learned inside jobs,
-/// on logarithmic scales.
+/// Private part of `predict/sibling_times.hpp`: learns whether, and how fast, time grows with input, within
+/// jobs and on logarithmic scales.
 #pragma once
 
 #include <cmath>
@@ -12,19 +12,19 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Sums of squares of deviations, of x = log input and y = log time.
+// Sums of squared deviations of x = log input and y = log time.
 struct input_sums {
     double n = 0, x = 0, y = 0; // means
     double xx = 0, xy = 0, yy = 0;
 
-    // Adds one, and says by how much the squares grew.
+    // Adds a task, and returns the increase of the sums of squares.
     input_sums add(double log_input, double log_time) noexcept {
         n += 1;
         double const dx = log_input - x, dy = log_time - y;
         x += dx / n;
         y += dy / n;
         input_sums more;
-        more.n = n > 1 ? 1 : 0; // the first of a job says nothing
+        more.n = n > 1 ? 1 : 0; // the first task of a job carries no information
         more.xx = dx * (log_input - x);
         more.xy = dx * (log_time - y);
         more.yy = dy * (log_time - y);
@@ -35,7 +35,7 @@ struct input_sums {
     }
 };
 
-// The exponent of time in input, as a normal number.
+// The exponent of time in input, with a normal distribution.
 class input_effect {
   public:
     void add(input_sums const& more) noexcept {
@@ -43,7 +43,7 @@ class input_effect {
         xx_ += more.xx;
         xy_ += more.xy;
         yy_ += more.yy;
-        constexpr double most = 5000; // tasks, then older ones fade
+        constexpr double most = 5000; // tasks; beyond this, older ones fade
         if (n_ > most) {
             n_ *= 0.5;
             xx_ *= 0.5;
@@ -60,9 +60,9 @@ class input_effect {
         for (double const square : {self.n_, self.xx_, self.yy_}) a.expect(square >= 0 && is_finite(square));
         a.expect(is_finite(self.xy_));
     }
-    // Joined with what others show, which counts as one witness that differs as kinds do.
+    // Combined with the others' effect, which counts as one observation with the variance between kinds.
     [[nodiscard]] input_effect over(input_effect const& others) const noexcept {
-        // With nothing known the exponent is between 0 and 1.
+        // Prior: an exponent between 0 and 1.
         constexpr double middle = 0.5, variance = 0.25, between = 0.04;
         double prior = middle, prior_variance = variance;
         if (others.xx_ > 0) {
@@ -79,7 +79,7 @@ class input_effect {
         return out;
     }
     [[nodiscard]] double mean() const noexcept { return mean_; }
-    // The logarithm by which a task of so much more input (a logarithm) is longer, at the upper side.
+    // Upper bound for the log factor by which a task with that much more log input is longer.
     [[nodiscard]] double longest(double more) const noexcept {
         if (!(more > 0 || more < 0)) return 0;
         double const up = more > 0 ? mean_ + deviation_ : mean_ - deviation_;
@@ -87,10 +87,10 @@ class input_effect {
     }
 
   private:
-    // Variance of a time of known input; never less than what no task can be told apart by.
+    // Variance of a log time given the input; bounded below by what is indistinguishable.
     [[nodiscard]] double noise() const noexcept {
         double const rest = yy_ - (xx_ > 0 ? xy_ * (xy_ / xx_) : 0.0);
-        constexpr double least = 1e-4, assumed = 0.1; // the latter as of two tasks
+        constexpr double least = 1e-4, assumed = 0.1; // the latter with a weight of two tasks
         return ((rest > 0 ? rest : 0.0) + 2 * assumed) / (n_ + 2) + least;
     }
 

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/sibling_times.hpp`: the times of one job and of one kind, as counts on a
-/// logarithmic scale, and what they say of the median and of the curve.
+/// Private part of `predict/sibling_times.hpp`: the times of one job and of one kind as counts on a
+/// logarithmic scale, with the quantiles and curves derived from them.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -23,19 +23,19 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 inline constexpr double no_input = -(std::numeric_limits<double>::max)();
 
-// The times of the tasks of a job, those of stopped ones apart, on a scale around its first ones.
+// The times of a job's tasks, stopped ones separately, on a scale centered on its first tasks.
 struct job_times {
-    static constexpr std::size_t early = 9; // kept as they are until the scale can be centered
+    static constexpr std::size_t early = 9; // stored individually until the scale can be centered
 
     log_counts ended{}, stopped{};
     std::array<double, early> first{};
     std::array<bool, early> first_ended{};
-    double origin = 0;       // logarithm at the center of the bins
-    double input = no_input; // logarithm of the first input: sizes are relative to it
+    double origin = 0;       // logarithm of the time at the center of the bins
+    double input = no_input; // logarithm of the first input; other sizes are relative to it
     input_sums inputs{};
     std::uint64_t seen = 0;
     std::uint32_t kind = (std::numeric_limits<std::uint32_t>::max)();
-    std::uint32_t known = 0; // in `first`
+    std::uint32_t known = 0; // entries of `first`
     bool centred = false;
 
     void add(double log, bool has_ended) noexcept {
@@ -45,7 +45,7 @@ struct job_times {
             return;
         }
         centre();
-        constexpr double most = 20000; // of each, then half is forgotten
+        constexpr double most = 20000; // per table; beyond this, half is forgotten
         (has_ended ? ended : stopped).add(log_bins::bin(log - origin), 1);
         ended.bound(most);
         stopped.bound(most);
@@ -60,7 +60,7 @@ struct job_times {
         centred = true;
     }
 };
-// How far down the curve of a job has been seen (Kaplan and Meier): the point nearest to its median.
+// The Kaplan-Meier point of a job closest to its median.
 struct seen_quantile {
     double survival = 1, place = 0, events = 0;
 
@@ -72,7 +72,7 @@ struct seen_quantile {
                 double const before = survives;
                 survives *= 1 - (std::min)(d / at_risk, 1.0);
                 events += d;
-                if (survival > 0.5) { // the median lies in this bin, or beyond
+                if (survival > 0.5) { // the median lies in this bin or beyond
                     double const part = survives < 0.5 ? (before - 0.5) / (before - survives) : 1.0;
                     survival = (std::max)(survives, 0.5);
                     place = static_cast<double>(b) + part;
@@ -84,15 +84,15 @@ struct seen_quantile {
     [[nodiscard]] bool is_median() const noexcept { return survival <= 0.5 && events >= 3; }
 };
 
-// What the jobs of a kind have shown: the shape around the median, and the median.
+// What jobs of a kind have shown: the shape around the median, and the median itself.
 struct kind_times {
     log_counts shape{};
     input_effect input{};
-    double level = 0, weight = 0, spread = 0; // of the logarithms of the medians of its jobs; a variance
-    double level_input = no_input;            // the input that the level is for
+    double level = 0, weight = 0, spread = 0; // mean, weight and variance of the log medians of its jobs
+    double level_input = no_input;            // the input to which the level refers
     std::uint64_t seen = 0;
 
-    // A job of this median is over.
+    // Adds a finished job with this median.
     void add_level(double log, double job_input, double exponent) noexcept {
         if (job_input > no_input) {
             if (weight > 0 && level_input > no_input)
@@ -100,13 +100,13 @@ struct kind_times {
             else
                 level_input = job_input;
         }
-        constexpr double remembered = 20; // jobs: then older ones fade
+        constexpr double remembered = 20; // jobs; beyond this, older ones fade
         weight = (std::min)(weight + 1, remembered);
         double const share = 1 / weight, step = log - level;
         if (weight > 1) spread = (1 - share) * (spread + share * step * step);
         level += share * step;
     }
-    // The level for another input.
+    // The level for a different input.
     [[nodiscard]] double level_at(double other_input, double exponent) const noexcept {
         bool const both = other_input > no_input && level_input > no_input;
         return level + (both ? exponent * (other_input - level_input) : 0.0);
@@ -136,7 +136,7 @@ struct kind_times {
         a.expect(is_finite(self.level) && is_finite(self.level_input));
         a.expect(self.weight >= 0 && self.weight <= 20 && self.spread >= 0 && is_finite(self.spread));
     }
-    // Bins that are not empty.
+    // Writes nonempty bins only.
     static void write(byte_writer& out, log_counts const& counts) {
         std::size_t used = 0;
         for (float const b : counts.bins) used += b > 0 ? 1 : 0;
@@ -159,13 +159,13 @@ struct kind_times {
         }
     }
 };
-// What ended where, of a job that is over: stopped tasks count where those that lived on ended.
+// Where the tasks of a finished job ended: stopped tasks are redistributed to where the longer ones ended.
 struct ended_mass {
     std::array<double, log_bins::count> at{};
     double total = 0;  // tasks
-    double median = 0; // a place
+    double median = 0; // as a bin position
 
-    // False where half of the tasks were not seen to end.
+    // False if fewer than half of the tasks were seen to end.
     [[nodiscard]] bool read(job_times const& j) noexcept {
         total = j.ended.total + j.stopped.total;
         double at_risk = total, survives = 1;
@@ -186,7 +186,7 @@ struct ended_mass {
         }
         return true;
     }
-    // Adds it to others, its median at the center.
+    // Adds it to the counts, with its median at the center.
     void add_to(log_counts& counts, double most) const noexcept {
         constexpr long last = static_cast<long>(log_bins::count) - 1;
         long const shift = static_cast<long>(log_bins::centre) - static_cast<long>(std::floor(median));

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/weights.hpp`: least squares without negative coefficients, on the normal matrix.
+/// Private part of `predict/weights.hpp`: nonnegative least squares on the normal matrix.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,20 +19,19 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // Minimizes x'Ax - 2b'x over x >= 0, where A is S'S and b is S'R, by the active set method of Lawson and
 // Hanson (Solving Least Squares Problems, 1974, chapter 23) in the form for normal equations (Bro and de
 // Jong, 1997).
-//
-// Their method ends for certain in exact arithmetic only. Here a variable becomes positive only if that
-// lowers the objective, seen in a difference that does not cancel; it does not where its column is a
-// combination of those of the positive ones; and the number of steps is bounded, though the bound has never
-// been needed.
+// Their method is guaranteed to terminate only in exact arithmetic. Here a variable becomes positive only if
+// that lowers the objective, measured by a difference that does not cancel, and if its column is not a
+// combination of the positive ones; the number of steps is bounded, although the bound has never been
+// reached.
 class nonnegative_least_squares {
   public:
-    // Makes sure that problems of a size allocate nothing.
+    // Reserves memory for problems of a size.
     void reserve(std::size_t size) {
         numbers_.reserve(2 * size * size + 6 * size);
         positive_.reserve(2 * size);
         blocked_.reserve(size);
     }
-    // Begins a problem of a size: A and b are 0.
+    // Starts a problem of a size, with A and b set to 0.
     void begin(std::size_t size) {
         size_ = size;
         numbers_.assign(2 * size * size + 6 * size, 0.0);
@@ -40,13 +39,13 @@ class nonnegative_least_squares {
         blocked_.assign(size, 0);
     }
 
-    // A, of which only k <= l is read, and b. Both are overwritten by the solution.
+    // A (only k <= l is read) and b. The solution overwrites both.
     [[nodiscard]] double& matrix(std::size_t k, std::size_t l) noexcept { return numbers_[k * size_ + l]; }
     [[nodiscard]] double& right(std::size_t k) noexcept { return row(right_row)[k]; }
 
-    // False if the steps were used up before the optimum: the solution is feasible then, and better than 0. A
-    // variable with a diagonal element of A not above `least_diagonal` stays 0, and so does one whose slope
-    // is not above `least_slope`, in units in which its diagonal element is 1.
+    // False if the steps ran out before the optimum: the solution is then feasible and better than 0. A
+    // variable stays 0 if its diagonal element of A is not above `least_diagonal`, or if its slope is not
+    // above `least_slope` with its diagonal element scaled to 1.
     bool solve(double least_diagonal, double least_slope) noexcept {
         scale(least_diagonal);
         std::size_t steps = 16 * (size_ + 2);
@@ -64,16 +63,15 @@ class nonnegative_least_squares {
     [[nodiscard]] std::span<double const> solution() noexcept { return {row(solution_row), size_}; }
 
   private:
-    // A pivot below this is rounding: sums over many pairs have lost a few digits. What a column so near to a
-    // combination of others could still explain is at most its square root, 4e-6, of what is left
-    // unexplained.
+    // A smaller pivot is rounding: sums over many pairs have lost a few digits. A column so close to a
+    // combination of others could explain at most its square root, 4e-6, of the remainder.
     static constexpr double least_pivot = 0x1p-36;
 
     enum row_number : std::size_t { right_row, solution_row, slope_row, trial_row, work_row, scale_row };
     [[nodiscard]] double* row(row_number r) noexcept { return numbers_.data() + (2 * size_ + r) * size_; }
     [[nodiscard]] double* factor(std::size_t i) noexcept { return numbers_.data() + (size_ + i) * size_; }
 
-    // Makes all diagonal elements 1, or 0 for variables to be left out, and A symmetric.
+    // Scales all diagonal elements to 1, or to 0 for excluded variables, and makes A symmetric.
     void scale(double least_diagonal) noexcept {
         double* const by = row(scale_row);
         for (std::size_t k = 0; k < size_; ++k)
@@ -88,7 +86,7 @@ class nonnegative_least_squares {
         std::copy(row(right_row), row(right_row) + size_, row(slope_row));
     }
 
-    // The variable at 0 with the steepest way down, the first of equals; size_ if there is none.
+    // The zero variable with the steepest descent, the first of equals; size_ if there is none.
     [[nodiscard]] std::size_t steepest(double least_slope) noexcept {
         double const* const slope = row(slope_row);
         double const* const x = row(solution_row);
@@ -97,7 +95,7 @@ class nonnegative_least_squares {
             if (x[k] > 0 || blocked_[k] != 0 || !(slope[k] > least_slope) ||
                 (best != size_ && !(slope[k] > slope[best])))
                 continue;
-            double terms = std::fabs(right(k)); // the slope is their sum, and no more exact than they are
+            double terms = std::fabs(right(k)); // the slope is their sum, and no more accurate than they are
             for (std::size_t l = 0; l < size_; ++l) terms += std::fabs(matrix(k, l)) * x[l];
             constexpr double epsilon = std::numeric_limits<double>::epsilon();
             if (slope[k] > 4 * epsilon * static_cast<double>(size_) * terms) best = k;
@@ -105,8 +103,8 @@ class nonnegative_least_squares {
         return best;
     }
 
-    // Lets a variable become positive, and others 0 if that asks for it. False, and nothing changed, if the
-    // objective would not fall.
+    // Makes a variable positive, and others 0 if necessary. False, with nothing changed, if the objective
+    // would not fall.
     bool enter(std::size_t next, std::size_t& steps) noexcept {
         double* const x = row(solution_row);
         double* const slope = row(slope_row);
@@ -142,8 +140,8 @@ class nonnegative_least_squares {
         return positive_.begin() + static_cast<std::ptrdiff_t>(size_);
     }
 
-    // From the trial towards z, as far as no variable becomes negative; those that become 0 are not positive
-    // any more. True if that is all the way.
+    // Moves from the trial toward z until a variable would become negative; variables that reach 0 are no
+    // longer positive. True if z is reached.
     bool advance(double* trial, double const* z) noexcept {
         auto const share_of = [&](std::size_t k) {
             return trial[k] > 0 ? trial[k] / (trial[k] - z[k]) : 0.0;
@@ -180,8 +178,8 @@ class nonnegative_least_squares {
         }
     }
 
-    // Brings the Cholesky factor of the positive variables, in their order, up to date from a row on. False
-    // if the last pivot is too small; it cannot become so when variables before it are taken out.
+    // Updates the Cholesky factor of the positive variables, in their order, from a row on. False if the last
+    // pivot is too small; removing earlier variables cannot cause that.
     bool factorise(std::size_t from) noexcept {
         bool good = true;
         for (std::size_t i = from; i < count_; ++i) {
@@ -196,7 +194,7 @@ class nonnegative_least_squares {
         return good;
     }
 
-    // The minimum over the positive variables, if they may have any sign; 0 for the others.
+    // The minimum over the positive variables without the sign constraint; 0 for the others.
     void minimise(double* z) noexcept {
         std::fill(z, z + size_, 0.0);
         for (std::size_t i = 0; i < count_; ++i) {
@@ -211,9 +209,10 @@ class nonnegative_least_squares {
     }
 
     std::size_t size_ = 0;
-    std::size_t count_ = 0;              // of positive variables
-    std::vector<double> numbers_;        // A, the factor, and a row of each row_number
-    std::vector<std::size_t> positive_;  // in the order in which they became so; behind, those before a step
+    std::size_t count_ = 0;       // number of positive variables
+    std::vector<double> numbers_; // A, the factor, and a row of each row_number
+    std::vector<std::size_t>
+        positive_; // in the order in which they became positive, followed by those before the step
     std::vector<unsigned char> blocked_; // known not to help
 };
 } // namespace straggle::detail

@@ -2,8 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/profile_store.hpp`: the records held in the order of their age, whatever slot
-/// each is in.
+/// Private part of `predict/profile_store.hpp`: the records in order of age, independent of their slots.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -16,13 +15,13 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Entries, oldest first, with gaps where records were evicted. The i-th record held is found by counting
-// marks: per 4096 entries, then per word.
+// Entries, oldest first, with gaps where records were evicted. Finds the i-th record by counting marks: per
+// 4096 entries, then per word.
 class profile_ages {
     static constexpr std::size_t word = 64, page = word * word;
 
   public:
-    // Records held.
+    // Number of records.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] std::size_t entries() const noexcept { return slots_.size(); }
     [[nodiscard]] bool is_held(std::size_t entry) const noexcept {
@@ -31,7 +30,7 @@ class profile_ages {
     [[nodiscard]] std::uint32_t slot(std::size_t entry) const noexcept { return slots_[entry]; }
     void set_slot(std::size_t entry, std::uint32_t slot) noexcept { slots_[entry] = slot; }
 
-    // The entry of the i-th oldest record held. @pre i < size()
+    // The entry of the i-th oldest record. @pre i < size()
     [[nodiscard]] std::size_t find(std::size_t i) const noexcept {
         if (size_ == entries() - first_) return first_ + i;
         std::size_t p = first_ / page;
@@ -52,7 +51,7 @@ class profile_ages {
         held_.reserve((entries + word - 1) / word);
         held_in_page_.reserve((entries + page - 1) / page);
     }
-    // Allocates nothing if there is room.
+    // Does not allocate if there is room.
     void append(std::uint32_t slot) {
         std::size_t const entry = entries();
         if (entry % word == 0) held_.push_back(0);
@@ -68,7 +67,7 @@ class profile_ages {
         --size_;
         while (first_ < entries() && !is_held(first_)) ++first_;
     }
-    // Closes the gaps.
+    // Removes the gaps.
     void compact() noexcept {
         std::size_t n = 0;
         for (std::size_t e = first_; e < entries(); ++e)
@@ -93,7 +92,7 @@ class profile_ages {
     std::vector<std::uint32_t> slots_;
     std::vector<std::uint64_t> held_; // a bit per entry
     std::vector<std::uint16_t> held_in_page_;
-    std::size_t first_ = 0; // no entry before this one is held
+    std::size_t first_ = 0; // all entries before this one are gaps
     std::size_t size_ = 0;
 };
 } // namespace straggle::detail

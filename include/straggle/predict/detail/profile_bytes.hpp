@@ -2,8 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/profile_store.hpp`: its records as bytes, and back from bytes that may be
-/// anything.
+/// Private part of `predict/profile_store.hpp`: serializes records, and reads them from untrusted bytes.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -21,7 +20,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Also of what a store takes.
+// The store accepts exactly these times.
 constexpr bool is_task_time(double time) noexcept {
     return time >= 0 && is_finite(time);
 }
@@ -50,7 +49,7 @@ struct profile_bytes {
         return std::move(out).seal(kind, version);
     }
 
-    // Into an index that is empty. `index` and `counts` may be anything after a failure.
+    // Reads into an empty index. After a failure, `index` and `counts` are unspecified.
     template <class Counts>
     [[nodiscard]] static status read(std::span<std::byte const> bytes, profile_index& index, Counts& counts,
                                      std::size_t capacity) {

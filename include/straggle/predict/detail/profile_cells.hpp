@@ -2,12 +2,11 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/profile_store.hpp`: how far are records and boxes at least, told from a sketch of
-/// them? Beside every value is the cell of a grid that it is in, two bytes instead of eight: eight of them
-/// fit into the registers of any x86-64, and what most queries look at into the caches near the processor.
-///
-/// A cell says less than a value, so these distances are never too large, and a little too small. They only
-/// serve to leave out what is certainly too far away.
+/// Private part of `predict/profile_store.hpp`: lower bounds for the distances of records and boxes, from a
+/// sketch. Each value has a grid cell beside it, in two bytes instead of eight: eight cells fit into the
+/// registers of any x86-64, and the data for most queries into the nearest caches.
+/// A cell is coarser than a value, so these distances are never too large and slightly too small. They only
+/// serve to exclude what is certainly too far away.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -27,13 +26,13 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 using profile_cell = std::int16_t;
 inline constexpr profile_cell last_cell = 0x7fff;
 
-// The cells of a factor: a larger value is in no smaller cell. What is outside is in those at the ends. Of
-// two values d + 1 cells apart the difference is more than d times (1 - 2^-30) that of neighboring ones.
+// The cells of a factor: a larger value is never in a smaller cell. Values outside are in the end cells. If
+// two values are d + 1 cells apart, they differ by more than d times (1 - 2^-30) the width of a cell.
 struct factor_grid {
     double begin = 0, end = 0;
-    double cells_per_unit = 0; // with 0, all values are in the same
+    double cells_per_unit = 0; // 0: all values are in the same cell
 
-    // With some room on both sides for values to come.
+    // Leaves room on both sides for future values.
     [[nodiscard]] static factor_grid around(double low, double high) noexcept {
         if (!(high - low >= 0x1p-1000)) return {};
         double const room = (high - low) / 4, begin = low - room, end = high + room;
@@ -45,11 +44,11 @@ struct factor_grid {
     }
 };
 
-// Eight numbers of 16 bits, four of 32.
+// Eight 16-bit numbers, and four 32-bit numbers.
 #if defined(__SSE2__) && !defined(STRAGGLE_NO_VECTOR_TYPES)
 
-// GCC's and clang's vector types and, for what those lack, their built-in functions: <emmintrin.h> is three
-// thousand lines more to read.
+// The vector types of GCC and clang with built-in functions for missing operations: <emmintrin.h> would add
+// three thousand lines to compile.
 using cell_lanes = std::int16_t __attribute__((vector_size(16)));
 using sum_lanes = std::int32_t __attribute__((vector_size(16)));
 
@@ -58,39 +57,39 @@ STRAGGLE_ALWAYS_INLINE cell_lanes load_cells(profile_cell const* from) noexcept 
     std::memcpy(&v, from, sizeof v);
     return v;
 }
-// By how much a is above b or c above d, only one of which can be but for a box of nothing; else 0.
+// By how much a is above b or c above d; except for empty boxes at most one is; else 0.
 STRAGGLE_ALWAYS_INLINE cell_lanes cells_apart(cell_lanes a, cell_lanes b, cell_lanes c,
                                               cell_lanes d) noexcept {
     return ((a > b ? a : b) - b) | ((c > d ? c : d) - d);
 }
-// a times b / 65536, where b has no sign; at most `most`.
+// a times b / 65536, where b is unsigned; at most `most`.
 STRAGGLE_ALWAYS_INLINE cell_lanes steps_of(cell_lanes a, cell_lanes b, cell_lanes most) noexcept {
     cell_lanes const steps = __builtin_ia32_pmulhuw128(a, b);
     return steps < most ? steps : most;
 }
-// v, or b where a is more than 0 (there v has to be 0).
+// v, or b where a is positive (v must be 0 there).
 STRAGGLE_ALWAYS_INLINE cell_lanes with_where(cell_lanes v, cell_lanes a, cell_lanes b) noexcept {
     return v | ((a > 0) & b);
 }
 STRAGGLE_ALWAYS_INLINE sum_lanes all_sums(std::int32_t x) noexcept {
     return sum_lanes{x, x, x, x};
 }
-// Neighbors squared and added.
+// Squares and adds neighbors.
 STRAGGLE_ALWAYS_INLINE sum_lanes add_squared(sum_lanes sum, cell_lanes v) noexcept {
     return sum + __builtin_ia32_pmaddwd128(v, v);
 }
-// A bit for each of eight that is not more than the limit.
+// One bit for each of eight sums that is within the limit.
 STRAGGLE_ALWAYS_INLINE unsigned which_within(sum_lanes a, sum_lanes b, std::int32_t limit) noexcept {
     cell_lanes const outside = __builtin_ia32_packssdw128(a > limit, b > limit);
     return ~static_cast<unsigned>(__builtin_ia32_pmovmskb128(__builtin_ia32_packsswb128(outside, outside))) &
            0xff;
 }
 
-// Eight sums as numbers that can be compared, with their places, counted from the end, in the last bits: so
-// no two are equal, the least one tells its place, and among equals it is the last.
+// Eight sums as comparable numbers, with their positions, counted from the end, in the last bits: no two are
+// equal, the smallest contains its position, and ties go to the last.
 class cell_keys {
   public:
-    // @param visited a bit for each that is out of the question
+    // @param visited a bit for each excluded position
     STRAGGLE_ALWAYS_INLINE cell_keys(sum_lanes first, sum_lanes last, unsigned visited) noexcept
         : first_(marked(first, sum_lanes{7, 6, 5, 4}, visited)),
           last_(marked(last, sum_lanes{3, 2, 1, 0}, visited >> 4)) {}
@@ -207,7 +206,7 @@ constexpr std::size_t place_of_key(float key) noexcept {
     return leaf_size - 1 - (std::bit_cast<std::uint32_t>(key) & (leaf_size - 1));
 }
 
-// Numbers of two factors, by turns.
+// Numbers of two factors, interleaved.
 struct cell_pairs {
     alignas(16) std::uint16_t x[leaf_size];
     void set(double first, double second) noexcept {
@@ -228,30 +227,29 @@ struct cell_pairs {
     }
 };
 
-// Two factors of a query, for the cells.
+// Two factors of a query, in units of cells.
 struct cell_term {
-    cell_pairs up;           // the first cells that are certainly above the values; of codes, their own
-    cell_pairs down;         // the last ones below; the same
+    cell_pairs up;           // first cells certainly above the values; for codes, their own
+    cell_pairs down;         // last cells certainly below; the same for codes
     cell_pairs scale;        // steps per cell, times 65536
     cell_pairs most;         // steps
-    cell_pairs other;        // steps where the codes are not the same
-    double cell_distance[2]; // of neighboring cells, weighted
-    double root_weight[2];   // where the form needs it
+    cell_pairs other;        // steps if the codes differ
+    double cell_distance[2]; // width of a cell, weighted
+    double root_weight[2];   // if the form needs it
     term_form form[2];
     std::uint32_t pair;
     bool codes;
 };
-// Sums begin here, as numbers as small as the marks of places may count as 0.
+// Sums start here, since numbers as small as the position marks may be flushed to 0.
 inline constexpr std::int32_t least_sum = 16;
 
-// Squares in steps, of eight boxes or records.
+// Squared distances in steps, for eight boxes or records.
 struct cell_sums {
     sum_lanes first, last;
 };
 
-// Sums over the terms of the least that records between two edges can have, or that records have.
-// @param edges sixteen by pair of factors, `stride` from one to the next: low ones, and high ones `high`
-// behind
+// Sums over the terms: lower bounds for records between two edges, or for the records themselves.
+// @param edges sixteen per pair of factors, `stride` apart: low ones, with the high ones `high` further on
 STRAGGLE_ALWAYS_INLINE cell_sums cell_squares(profile_cell const* edges, std::size_t stride, std::size_t high,
                                               std::int32_t constant,
                                               std::span<cell_term const> terms) noexcept {
@@ -272,16 +270,16 @@ STRAGGLE_ALWAYS_INLINE cell_sums cell_squares(profile_cell const* edges, std::si
     return sums;
 }
 
-// The terms of a query as the cells see them.
+// The terms of a query in units of cells.
 class cell_query {
   public:
     [[nodiscard]] std::span<cell_term const> terms() const noexcept { return span_of(terms_); }
     [[nodiscard]] std::int32_t constant() const noexcept { return constant_; }
-    // What distances are counted in; 0 if cells tell nothing. No factor's cells are larger than steps.
+    // The unit of distances; 0 if cells carry no information. No factor's cells are wider than a step.
     [[nodiscard]] double step() const noexcept { return step_; }
     [[nodiscard]] double least_step() const noexcept { return least_step_; }
 
-    // Nothing is told by cells; makes room for as many terms.
+    // Disables cells; reserves room for the terms.
     void clear(std::size_t terms) {
         terms_.clear();
         terms_.reserve(terms);
@@ -301,7 +299,7 @@ class cell_query {
             double const d = add(terms_.back(), t.factor % 2, t, grids[t.factor]);
             cell_distance = d > cell_distance ? d : cell_distance;
         }
-        // Their sum of squares must not be too large. So large as to tell all weights, to begin with.
+        // Their sum of squares must not overflow. Large enough at first to distinguish all weights.
         double const n = static_cast<double>(terms.size() + 2);
         most_steps_ = std::sqrt(0x1p30 / n);
         if (!(most_steps_ < 0x3fff)) most_steps_ = 0x3fff;
@@ -309,7 +307,7 @@ class cell_query {
         if (!(least_step_ > 0x1p-450)) least_step_ = 0x1p-450;
         set_step(std::sqrt(weight) * std::sqrt(n) / most_steps_);
     }
-    // Makes steps so small that `distance` is nearly as many as can be counted.
+    // Chooses steps so small that `distance` is close to the largest countable number.
     void measure(double distance) noexcept { set_step(distance / (most_steps_ - 2)); }
 
   private:
@@ -326,7 +324,7 @@ class cell_query {
         double const distance = t.scale / grid.cells_per_unit;
         return pair.cell_distance[side] = distance < 1e200 ? distance : 1e200;
     }
-    // Everything in steps is a little less than it is, for rounding.
+    // Rounds everything in steps down slightly.
     void set_step(double step) noexcept {
         step_ = step > least_step_ ? step : least_step_;
         double const per_step = (1 - 0x1p-20) / step_;
@@ -353,7 +351,7 @@ class cell_query {
     }
 
     std::vector<cell_term> terms_;
-    double most_steps_ = 0; // in one factor
+    double most_steps_ = 0; // per factor
     double step_ = 0, least_step_ = 0;
     std::int32_t constant_ = 0;
 };

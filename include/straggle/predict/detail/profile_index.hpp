@@ -2,12 +2,11 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/profile_store.hpp`: keeps records that are alike in the same leaves, so that most
-/// boxes are out of the question for a query.
-///
-/// New records go to the end, unsorted. Whenever a run of 64 of them is full, it is put in order, together
-/// with runs before it as a binary counter carries; whenever new records and gaps are a quarter of all,
-/// everything is. Only the boxes know about order: whatever it is, the answers are the same.
+/// Private part of `predict/profile_store.hpp`: keeps similar records in the same leaves, so that a query can
+/// exclude most boxes.
+/// New records are appended unsorted. Each full run of 64 is sorted, together with earlier runs as a binary
+/// counter carries; when new records and gaps exceed a quarter of all, everything is sorted. The order only
+/// affects the boxes, never the answers.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -29,7 +28,7 @@ class profile_index {
         : leaves_(kinds, most_slots(capacity)), most_slots_(most_slots(capacity)) {}
     profile_index(profile_index const&) = default;
     profile_index(profile_index&&) = default;
-    // Becomes a copy, or changes nothing should an allocation fail.
+    // Copies the other object, or changes nothing if an allocation fails.
     profile_index& operator=(profile_index const& other) { return *this = profile_index(other); }
     profile_index& operator=(profile_index&&) = default;
     ~profile_index() = default;
@@ -46,10 +45,10 @@ class profile_index {
             if (ages_.is_held(e)) f(std::size_t{ages_.slot(e)});
     }
 
-    // Makes sure that so many more records can be added without allocation. Else nothing changes.
+    // Reserves memory for adding this many records. On failure nothing changes.
     void make_room(std::size_t records) {
         std::size_t const wanted = leaves_.slots() + records;
-        // Empty between calls, so that those of a copy have no room, as all the rest of it may have none.
+        // Empty between calls, so a copy starts without it, as it may for everything else.
         if (wanted <= items_.capacity()) return;
         std::size_t const slots = (std::max)(wanted, (std::min)(2 * leaves_.slots(), most_slots_));
         std::size_t const room = groups_of(slots) * leaf_size;
@@ -63,26 +62,26 @@ class profile_index {
         ages_.append(static_cast<std::uint32_t>(leaves_.slots()));
         leaves_.append(encoded, time, number);
     }
-    // To be called after each of them, or in the end `arrange`.
+    // Call after each append, or call `arrange` at the end.
     void tidy() noexcept {
         std::size_t const fresh = leaves_.slots() - arranged_, gaps = leaves_.slots() - size();
         if (fresh + gaps > most_untidy(size())) return arrange();
         if (leaves_.slots() % run != 0) return;
-        // As many runs as the number of the last one is a multiple of, in powers of two: so they are where
-        // boxes begin and end. But only new ones.
+        // As many runs as the largest power of two that divides the last one's number, so that they align
+        // with boxes. But only new ones.
         std::size_t const last = leaves_.slots() / run, first_new = (arranged_ + run - 1) / run;
         std::size_t runs = last & (0 - last);
         while (runs > last - first_new) runs /= 2;
         if (runs != 0) arrange_runs(last - runs, last);
     }
-    // Takes out the i-th oldest record. @pre i < size()
+    // Removes the i-th oldest record. @pre i < size()
     void evict(std::size_t i) noexcept {
         std::size_t const entry = ages_.find(i);
         leaves_.kill(ages_.slot(entry));
         ages_.erase(entry);
     }
 
-    // Puts everything in order and closes the gaps.
+    // Sorts everything and removes the gaps.
     void arrange() noexcept {
         ages_.compact();
         leaves_.lay_grids();
@@ -99,7 +98,7 @@ class profile_index {
     }
 
   private:
-    // What is sorted: a record with its value of the factor at hand. Among equals, by age.
+    // Sorted: a record with its value of the current factor. Ties by age.
     struct item {
         double key;
         std::uint32_t entry;
@@ -111,7 +110,7 @@ class profile_index {
 
     static constexpr std::size_t run = leaf_size * leaf_size;
 
-    // New records and gaps among so many that are held.
+    // Limit on new records and gaps for this many records.
     [[nodiscard]] static std::size_t most_untidy(std::size_t held) noexcept {
         return (std::max)(held / 4, run);
     }
@@ -119,21 +118,21 @@ class profile_index {
         return capacity + most_untidy(capacity) + 1;
     }
 
-    // The slots of whole runs are the entries of the same numbers, in some order, since the last time that
-    // everything was arranged.
+    // Since the last full arrangement, the slots of a whole run hold the entries of the same numbers, in some
+    // order.
     void arrange_runs(std::size_t first, std::size_t last) noexcept {
         std::size_t const used = arrange_entries(first * run, last * run, first * run);
         leaves_.fit(first * run, last * run, used);
     }
 
-    // Moves the records of entries [first, last) to the slots from `to` on; how many they are.
+    // Moves the records of entries [first, last) to the slots from `to` on; returns their number.
     std::size_t arrange_entries(std::size_t first, std::size_t last, std::size_t to) noexcept {
         items_.clear();
         for (std::size_t e = first; e < last; ++e)
             if (ages_.is_held(e)) items_.push_back({0.0, static_cast<std::uint32_t>(e), ages_.slot(e)});
         std::size_t const n = items_.size();
         split(items_);
-        // One column after the other, each out of its old place and then into the new one.
+        // One column at a time: gather from the old places, then write to the new ones.
         for (std::size_t k = 0; k < leaves_.factors(); ++k) {
             for (item& i : items_) i.key = leaves_.value(i.slot, k);
             for (std::size_t s = 0; s < n; ++s) leaves_.set_value(to + s, k, items_[s].key);
@@ -149,8 +148,8 @@ class profile_index {
         return n;
     }
 
-    // Halves at the median of the factor in which records differ most, at the edge of a leaf, or of as large
-    // a box as there are several of.
+    // Splits at the median of the factor in which records differ most, at the edge of a leaf, or of the
+    // largest box that divides the items.
     void split(std::span<item> items) noexcept {
         while (items.size() > leaf_size) {
             std::size_t box = leaf_size;
@@ -164,8 +163,8 @@ class profile_index {
         }
     }
 
-    // The factor with the largest mean square of differences, in a sample of pairs. Codes are looked at as
-    // if they were numbers: so a factor with many of them does not get all the cuts.
+    // The factor with the largest mean squared difference in a sample of pairs. Codes are treated as numbers,
+    // so that a factor with many codes does not get all the splits.
     [[nodiscard]] std::size_t most_different(std::span<item const> items) const noexcept {
         constexpr std::size_t pairs = 32;
         std::size_t const step = (items.size() + pairs - 1) / pairs;
@@ -192,6 +191,6 @@ class profile_index {
     profile_ages ages_;
     std::vector<item> items_;
     std::size_t most_slots_;
-    std::size_t arranged_ = 0; // slots before this one were arranged all at once
+    std::size_t arranged_ = 0; // slots before this one were arranged in one go
 };
 } // namespace straggle::detail

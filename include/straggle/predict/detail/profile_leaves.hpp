@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/profile_store.hpp`: records in leaves of eight, one column per factor inside,
-/// with a box around every leaf, around every eight of these boxes, and so on. Who holds the records decides
-/// where they are; here it is only seen to that the boxes fit.
+/// Private part of `predict/profile_store.hpp`: records in leaves of eight, with one column per factor, and a
+/// box around every leaf, around every eight of these boxes, and so on. The owner decides on the order; this
+/// class only keeps the boxes correct.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -24,12 +24,12 @@ constexpr std::size_t groups_of(std::size_t things) noexcept {
     return (things + leaf_size - 1) / leaf_size;
 }
 
-// Lowest and highest known value of one factor; of none, the two are the wrong way round.
+// Lowest and highest known value of one factor; reversed if there is none.
 struct factor_extent {
     double low = encoded_missing;
     double high = -encoded_missing;
 
-    // Whether it had to grow.
+    // Returns whether it had to grow.
     bool include(factor_extent const& inner) noexcept {
         bool const grows = inner.low < low || inner.high > high;
         low = inner.low < low ? inner.low : low;
@@ -43,7 +43,7 @@ struct factor_extent {
     friend bool operator==(factor_extent const&, factor_extent const&) = default;
 };
 
-// Boxes in groups of eight, whose distances are computed side by side.
+// Boxes in groups of eight, whose distances are computed in parallel.
 class profile_boxes {
   public:
     explicit profile_boxes(std::size_t factors) : factors_(factors) {}
@@ -54,7 +54,7 @@ class profile_boxes {
         cells_.reserve(groups_of(boxes) * cells_length());
         youngest_.reserve(boxes);
     }
-    // New boxes are empty. Allocates nothing if there is room.
+    // New boxes are empty. Does not allocate if there is room.
     void resize(std::size_t boxes) {
         std::size_t const before = size();
         edges_.resize(groups_of(boxes) * group_length());
@@ -64,12 +64,12 @@ class profile_boxes {
             for (std::size_t k = 0; k < factors_; ++k) set(b, k, {}, {});
     }
 
-    // By factor eight low edges and eight high ones.
+    // For each factor, eight low edges and eight high ones.
     [[nodiscard]] double const* group(std::size_t g) const noexcept {
         return edges_.data() + g * group_length();
     }
-    // Their cells: by pair of factors those of low edges, both of the first box, both of the next; then high
-    // ones.
+    // Their cells: for each pair of factors, the low edges (both of the first box, both of the next, ...),
+    // then the high ones.
     [[nodiscard]] profile_cell const* cells(std::size_t g) const noexcept {
         return cells_.data() + g * cells_length();
     }
@@ -91,13 +91,13 @@ class profile_boxes {
         cells_[c] = grid.of(e.low);
         cells_[c + 2 * leaf_size] = grid.of(e.high);
     }
-    // What is around all boxes of a group.
+    // The extent of all boxes of a group.
     [[nodiscard]] factor_extent around(std::size_t g, std::size_t factor) const noexcept {
         factor_extent all;
         for (std::size_t b = first_of(g); b < end_of(g); ++b) all.include(get(b, factor));
         return all;
     }
-    // No record inside has a larger number.
+    // Upper bound for the numbers of the records inside.
     [[nodiscard]] std::uint64_t youngest(std::size_t box) const noexcept { return youngest_[box]; }
     void set_youngest(std::size_t box, std::uint64_t number) noexcept { youngest_[box] = number; }
     [[nodiscard]] std::uint64_t youngest_of(std::size_t g) const noexcept {
@@ -118,7 +118,7 @@ class profile_boxes {
 };
 class profile_leaves {
   public:
-    // @param most_slots that there will ever be
+    // @param most_slots maximum number of slots
     profile_leaves(std::span<predict::factor_kind const> kinds, std::size_t most_slots)
         : kinds_(kinds.begin(), kinds.end()),
           all_(kinds.size()),
@@ -137,27 +137,27 @@ class profile_leaves {
     [[nodiscard]] bool is_numeric(std::size_t factor) const noexcept {
         return kinds_[factor] == predict::factor_kind::numeric;
     }
-    // Of all records that are alive.
+    // Over all records that are alive.
     [[nodiscard]] double range(std::size_t factor) const noexcept { return all_[factor].range(); }
-    // How many of them miss each factor.
+    // How many records lack each factor.
     [[nodiscard]] std::span<std::size_t const> missing() const noexcept { return span_of(missing_); }
-    // Whether every factor is a number, and known of all of them.
+    // Whether every factor is numeric and known for all records.
     [[nodiscard]] bool all_known_numbers() const noexcept { return all_numeric_ && gaps_ == 0; }
 
-    // Level 0 is around leaves, every other around the groups of the one below.
+    // Level 0 surrounds leaves; every other level surrounds the groups of the level below.
     [[nodiscard]] profile_boxes const& boxes(std::size_t level) const noexcept { return boxes_[level]; }
-    // The lowest level of a single group. @pre there are records
+    // The lowest level with a single group. @pre there are records
     [[nodiscard]] std::size_t top() const noexcept {
         std::size_t level = 0;
         while (boxes_[level].size() > leaf_size) ++level;
         return level;
     }
 
-    // Eight values of each factor.
+    // Eight values per factor.
     [[nodiscard]] double const* leaf(std::size_t l) const noexcept {
         return values_.data() + l * factors() * leaf_size;
     }
-    // Their cells: by pair of factors both of the first record, both of the next.
+    // Their cells: for each pair of factors, both of the first record, both of the next, ...
     [[nodiscard]] profile_cell const* cells(std::size_t l) const noexcept {
         return cells_.data() + l * cells_length();
     }
@@ -166,19 +166,19 @@ class profile_leaves {
     [[nodiscard]] double value(std::size_t slot, std::size_t factor) const noexcept {
         return values_[place(slot, factor)];
     }
-    // As it was given.
+    // In its original form.
     [[nodiscard]] double known_value(std::size_t slot, std::size_t factor) const noexcept {
         double const x = value(slot, factor);
         return x == encoded_missing ? predict::missing_factor : x;
     }
     [[nodiscard]] double time(std::size_t slot) const noexcept { return times_[slot]; }
     [[nodiscard]] std::uint64_t number(std::size_t slot) const noexcept { return numbers_[slot]; }
-    // Whether the slot holds a record that has not been taken out.
+    // Whether the slot holds a record that was not removed.
     [[nodiscard]] bool is_alive(std::size_t slot) const noexcept {
         return (alive_[slot / leaf_size] >> slot % leaf_size & 1) != 0;
     }
 
-    // A bit for each slot of a leaf that does.
+    // One bit per slot of a leaf: whether it holds a record.
     [[nodiscard]] unsigned alive(std::size_t l) const noexcept { return alive_[l]; }
 
     void reserve(std::size_t slots) {
@@ -193,7 +193,7 @@ class profile_leaves {
             n = groups_of(n);
         }
     }
-    // Allocates nothing if there is room. New slots hold nothing.
+    // Does not allocate if there is room. New slots are empty.
     void resize(std::size_t slots) {
         std::size_t n = groups_of(slots);
         times_.resize(slots);
@@ -215,7 +215,7 @@ class profile_leaves {
         gaps_ = 0;
     }
 
-    // The record with the largest number so far goes to the end. Allocates nothing if there is room.
+    // Appends the record with the largest number so far. Does not allocate if there is room.
     void append(std::span<double const> encoded, double time, std::uint64_t number) {
         std::size_t const slot = slots();
         resize(slot + 1);
@@ -235,7 +235,7 @@ class profile_leaves {
         }
     }
 
-    // Takes a record out; its slot stays empty.
+    // Removes a record; its slot stays empty.
     void kill(std::size_t slot) noexcept {
         alive_[slot / leaf_size] = static_cast<std::uint8_t>(alive_[slot / leaf_size] & ~mark(slot));
         for (std::size_t k = 0; k < factors(); ++k) {
@@ -248,12 +248,12 @@ class profile_leaves {
         }
     }
 
-    // Lays out the cells for what is held now; then all values have to be set again.
+    // Chooses the grids for the present records; afterwards all values must be set again.
     void lay_grids() noexcept {
         for (std::size_t k = 0; k < factors(); ++k)
             grids_[k] = factor_grid::around(all_[k].low, all_[k].high);
     }
-    // For whoever moves records, which have to be all that are alive in the end.
+    // For moving records; in the end all live records must have been set.
     void set_value(std::size_t slot, std::size_t factor, double value) noexcept {
         values_[place(slot, factor)] = value;
         cells_[slot / leaf_size * cells_length() + factor / 2 * 2 * leaf_size + slot % leaf_size * 2 +
@@ -261,8 +261,8 @@ class profile_leaves {
     }
     void set_time(std::size_t slot, double time) noexcept { times_[slot] = time; }
     void set_number(std::size_t slot, std::uint64_t number) noexcept { numbers_[slot] = number; }
-    // Makes the boxes fit after that: of slots [first, last) the first `used` hold a record.
-    // @pre `first` is a multiple of 8, `last` too or the end
+    // Then recomputes the boxes: of slots [first, last) the first `used` hold a record.
+    // @pre `first` is a multiple of 8; so is `last`, or it is the end
     void fit(std::size_t first, std::size_t last, std::size_t used) noexcept {
         std::size_t from = first / leaf_size, to = groups_of(last);
         for (std::size_t l = from; l < to; ++l) {
@@ -293,7 +293,7 @@ class profile_leaves {
     [[nodiscard]] static std::uint8_t mark(std::size_t slot) noexcept {
         return static_cast<std::uint8_t>(1u << slot % leaf_size);
     }
-    // What does not grow a box does not grow those around it.
+    // A value that does not grow a box does not grow those around it.
     void extend(std::size_t slot, std::size_t factor, double x) noexcept {
         std::size_t box = slot;
         for (profile_boxes& boxes : boxes_) {
@@ -303,7 +303,7 @@ class profile_leaves {
         }
         (void)all_[factor].include({x, x});
     }
-    // What does not touch a box from inside does not touch those around it.
+    // A value that does not touch a box from inside does not touch those around it.
     void shrink(std::size_t slot, std::size_t factor, double x) noexcept {
         std::size_t box = slot / leaf_size;
         factor_extent inner{x, x};
@@ -335,7 +335,7 @@ class profile_leaves {
     std::vector<factor_extent> all_;
     std::vector<factor_grid> grids_;
     std::vector<std::size_t> missing_;
-    std::size_t gaps_ = 0; // the sum of these
+    std::size_t gaps_ = 0; // sum over the factors
     bool all_numeric_;
     std::vector<profile_boxes> boxes_; // by level
 };

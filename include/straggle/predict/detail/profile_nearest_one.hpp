@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/profile_store.hpp`: the nearest record of a few, which is what a search for k of
-/// them says, in half the time. There is no heap, edges alone are looked at, and where the top is a pair of
-/// boxes both groups inside are looked at side by side.
+/// Private part of `predict/profile_store.hpp`: finds the single nearest record among few, with the same
+/// result as a search for k in half the time. It needs no heap, uses only edges, and if the top is a pair of
+/// boxes, searches both groups side by side.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -32,7 +32,7 @@ class profile_nearest_one {
         limit_ = slack_.above(within);
     }
 
-    // Its slot is `none` if all are too far away.
+    // The slot is `none` if all are too far away.
     [[nodiscard]] profile_hit find() noexcept {
         std::size_t const top = leaves_.top();
         if (top > 0 && leaves_.boxes(top).size() == 2) {
@@ -48,7 +48,7 @@ class profile_nearest_one {
     }
 
   private:
-    // Of the boxes of a group, the nearest of them that was not visited first.
+    // The distances of a group's boxes, visited nearest first.
     struct marked_squares {
         alignas(64) double squares[leaf_size];
         double next;
@@ -85,7 +85,7 @@ class profile_nearest_one {
         double squares[leaf_size] = {};
         double const least = add_squares(leaves_.leaf(leaf), terms_, squares);
         if (!(least <= limit_)) return;
-        // Nothing counts but the least of those that are held, and what may be its equal.
+        // Only the smallest among the live records counts, and possible ties.
         unsigned found = leaves_.alive(leaf);
         bool const all_alive = found == 0xff;
         eight all(squares);
@@ -96,7 +96,7 @@ class profile_nearest_one {
         }
     }
 
-    // The youngest of equals.
+    // The youngest among equals wins.
     void consider(profile_hit const& hit) noexcept {
         if (!(hit.distance <= best_.distance)) return;
         if (hit.distance == best_.distance && best_.slot != none &&
@@ -117,8 +117,8 @@ class profile_nearest_one {
     square_slack slack_;
     double most_ = largest_square;
     profile_hit best_;
-    double limit_;                     // of squares that are looked at
-    double tie_ = simd::plus_infinity; // of squares that are certainly better than the best hit
+    double limit_;                     // squared distance up to which records are examined
+    double tie_ = simd::plus_infinity; // squares below this are certainly better than the best hit
 };
 
 } // namespace straggle::detail

@@ -2,10 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/profile_store.hpp`: the nearest records of a query, by way of the boxes.
-///
-/// The distance of a box, or of a record's cells, is only used to leave out what is certainly too far away,
-/// with some slack for rounding; a record is judged by the distance that is reported. So ties are ties.
+/// Private part of `predict/profile_store.hpp`: finds the nearest records of a query, using the boxes.
+/// Distances of boxes, and of the cells of records, only exclude what is certainly too far away, with some
+/// slack for rounding; records are compared by the exact distance that is reported. So ties are exact.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -30,10 +29,10 @@ struct profile_hit {
     std::uint32_t slot;
 };
 
-// What so few records have is near to the processor as it is: no cells, and nothing to be fetched before.
+// A store this small fits the caches: use neither cells nor prefetching.
 inline constexpr std::size_t few_slots = 2048;
 
-// The terms as the cells see them.
+// Converts the terms to cells.
 inline void make_cells(profile_leaves const& leaves, std::span<factor_term const> terms, cell_query& cells) {
     if (leaves.slots() < few_slots)
         cells.clear(terms.size());
@@ -41,13 +40,13 @@ inline void make_cells(profile_leaves const& leaves, std::span<factor_term const
         cells.assign(terms, leaves.grids());
 }
 
-// Squares of boxes lie between these, rounding aside: so their last bits can be used for something else, also
-// where numbers below the normal ones count as 0, and no infinity is needed to say that there is no box.
+// Squares of boxes lie between these, up to rounding: so their last bits are free for other use even if
+// denormals are flushed, and no infinity is needed to mark a missing box.
 inline constexpr double least_square = 0x1p-900;
 inline constexpr double largest_square = 0x1p1022;
 inline constexpr double no_box = 0x1p1023;
 
-// Sums over the terms of the least square that a record in each of eight boxes can have, about.
+// Approximate lower bounds for the squared distances of the records in eight boxes.
 STRAGGLE_ALWAYS_INLINE eight box_squares(double const* edges, std::span<factor_term const> terms) noexcept {
     using namespace simd;
     eight sum(least_square);
@@ -74,9 +73,10 @@ STRAGGLE_ALWAYS_INLINE eight box_squares(double const* edges, std::span<factor_t
     return sum;
 }
 
-// Puts the places of eight squares, counted from the end, into their last bits: so no two are equal, the
-// least one tells its place, and among equals it is the last.
-// @param most `largest_square`, from a variable: for a minimum with a constant GCC takes four instructions
+// Puts the positions of eight squares, counted from the end, into their last bits: so no two are equal, the
+// smallest contains its position, and ties go to the last.
+// @param most `largest_square`, passed as a variable: for a minimum with a constant GCC emits four
+// instructions
 STRAGGLE_ALWAYS_INLINE void mark_places(eight& squares, double most) noexcept {
     using namespace simd;
     alignas(64) static constexpr std::uint64_t places[leaf_size] = {7, 6, 5, 4, 3, 2, 1, 0};
@@ -89,7 +89,7 @@ STRAGGLE_ALWAYS_INLINE void mark_places(eight& squares, double most) noexcept {
 constexpr std::size_t place_of(double marked) noexcept {
     return leaf_size - 1 - (std::bit_cast<std::uint64_t>(marked) & (leaf_size - 1));
 }
-// A bit for each of eight squares that is not more than the limit.
+// One bit for each of eight squares within the limit.
 STRAGGLE_ALWAYS_INLINE unsigned which_squares(eight& squares, double limit) noexcept {
     using namespace simd;
     alignas(64) static constexpr std::uint64_t bits[leaf_size] = {1, 2, 4, 8, 16, 32, 64, 128};
@@ -101,7 +101,7 @@ STRAGGLE_ALWAYS_INLINE unsigned which_squares(eight& squares, double limit) noex
     });
     return static_cast<unsigned>(any_bits(found));
 }
-// The least of eight that is above another, or `no_box`.
+// The smallest of eight that is above another, or `no_box`.
 STRAGGLE_ALWAYS_INLINE double least_above(double above, double const* squares) noexcept {
     using namespace simd;
     eight rest(squares);
@@ -110,8 +110,8 @@ STRAGGLE_ALWAYS_INLINE double least_above(double above, double const* squares) n
     return rest.smallest();
 }
 
-// What rounding can do to a sum of as many squares. A square above `above` is that of a larger distance,
-// however it was rounded; below `below` of a smaller.
+// Bounds on the rounding error of a sum of that many squares. A square above `above` is certainly that of a
+// larger distance; below `below`, of a smaller one.
 class square_slack {
   public:
     explicit square_slack(std::span<factor_term const> terms) noexcept
@@ -128,13 +128,13 @@ class square_slack {
     double share_;
 };
 
-// Whether nothing in the box is nearer than that. Decided by the distance of a record in the nearest corner,
-// computed as any other: all steps of that are monotonic.
+// Whether nothing in the box is nearer than that. Uses the distance of a record in the nearest corner,
+// computed like any other: all of its steps are monotonic.
 inline bool is_no_nearer(profile_boxes const& boxes, std::size_t box, std::span<factor_term const> terms,
                          double distance) noexcept {
     double sums[leaf_size] = {};
     for (factor_term t : terms) {
-        if (t.form == term_form::presence) continue; // can be missing as well
+        if (t.form == term_form::presence) continue; // may be missing as well
         factor_extent const e = boxes.get(box, t.factor);
         double const nearest = t.value < e.low ? e.low : t.value > e.high ? e.high : t.value;
         double leaf[leaf_size];
@@ -147,10 +147,10 @@ inline bool is_no_nearer(profile_boxes const& boxes, std::size_t box, std::span<
     return std::sqrt(sums[0]) >= distance;
 }
 
-// Keeps the best in a heap, the worst on top.
+// Keeps the best hits in a heap, the worst on top.
 class profile_search {
   public:
-    // @pre k > 0; room for so many in `hits`; there are records
+    // @pre k > 0; room for k in `hits`; there are records
     profile_search(profile_leaves const& leaves, std::span<factor_term const> terms, std::size_t k,
                    double within, cell_query& cells, std::vector<profile_hit>& hits) noexcept
         : leaves_(leaves),
@@ -169,7 +169,7 @@ class profile_search {
         set_limit(slack_.above(within));
     }
 
-    // Nearest first, the youngest of equals first.
+    // Nearest first, ties youngest first.
     void run() noexcept {
         search(leaves_.top(), 0);
         if (hits_.size() > 1) std::sort(hits_.begin(), hits_.end(), better{leaves_});
@@ -187,8 +187,8 @@ class profile_search {
         }
     };
 
-    // Visits the boxes of a group, nearest first, until they are too far away. What is too far away is told
-    // by cells first, by the edges themselves where that needs a closer look.
+    // Visits the boxes of a group, nearest first, until they are too far away. Cells exclude boxes first,
+    // then edges where more precision is needed.
     void search(std::size_t level, std::size_t group) noexcept {
         std::size_t const boxes = leaves_.boxes(level).size() - group * leaf_size;
         unsigned visited = boxes < leaf_size ? 0xffu << boxes & 0xffu : 0;
@@ -204,7 +204,7 @@ class profile_search {
             search(level - 1, box);
     }
 
-    // Whether nothing is left to visit; not where one should look again, as steps have changed.
+    // True if nothing is left to visit; false if the steps changed and the group must be examined again.
     bool search_cells(std::size_t level, std::size_t group, unsigned& visited) noexcept {
         profile_boxes const& boxes = leaves_.boxes(level);
         auto const [first, last] =
@@ -269,7 +269,7 @@ class profile_search {
         double squares[leaf_size] = {};
         double const least = add_squares(leaves_.leaf(l), terms_, squares);
         if (!(least <= limit_)) return;
-        // Of one neighbor only the least counts, and what may be its equal.
+        // For one neighbor, only the smallest counts, and possible ties.
         double const limit = k_ == 1 && all_alive ? (std::min)(limit_, slack_.above_square(least)) : limit_;
         eight all(squares);
         candidates &= which_squares(all, limit);
@@ -287,7 +287,7 @@ class profile_search {
             if (hits_.size() < k_) return;
             if (k_ > 1) std::make_heap(hits_.begin(), hits_.end(), better{leaves_});
         } else {
-            // Of many that are equally near the young ones count: only edges tell which boxes to leave out.
+            // Among many ties the youngest win: only edges can exclude boxes then.
             if (hit.distance == hits_.front().distance && ++ties_ == most_ties) {
                 least_for_cells_ = simd::plus_infinity;
                 step_ = 0;
@@ -299,7 +299,7 @@ class profile_search {
         set_limit(slack_.above(hits_.front().distance));
     }
 
-    // Steps shall be small beside the limit, but not so small that the cells cannot tell them.
+    // Steps must be small compared to the limit, but large enough for cells to be distinguishable.
     void set_limit(double limit) noexcept {
         limit_ = limit;
         if (by_edges()) {
@@ -313,7 +313,7 @@ class profile_search {
         }
         cell_limit_ = cell_limit_of(step_);
     }
-    // No squares in steps of what is within the limit are more than this.
+    // Upper bound, in steps, for the squares of everything within the limit.
     [[nodiscard]] float cell_limit_of(double step) const noexcept {
         double const squares = (limit_ / (step * step) + least_sum) * (1 + 0x1p-18);
         return static_cast<float>(squares < 0x1p30 ? squares : 0x1p30);
@@ -325,7 +325,7 @@ class profile_search {
         std::size_t const n = hits_.size();
         std::size_t at = 0;
         for (std::size_t child = 1; child < n; child = 2 * at + 1) {
-            // Added, not branched on: nobody could foresee which one it is.
+            // Added instead of branching: the choice is unpredictable.
             if (child + 1 < n) child += is_better(heap[child], heap[child + 1]) ? 1u : 0u;
             if (!is_better(hit, heap[child])) break;
             heap[at] = heap[child];
@@ -349,12 +349,12 @@ class profile_search {
     double within_;
     square_slack slack_;
     double most_ = largest_square;
-    bool is_far_;                                  // from the processor, where records are many
-    double limit_;                                 // of squares that are looked at
-    double tie_ = simd::plus_infinity;             // of squares that are certainly better than the worst hit
-    double least_for_cells_ = simd::plus_infinity; // limits below are for edges
-    double next_steps_;                            // limits below have other steps
-    double step_ = 0;                              // of the cells' terms; 0: edges are looked at
+    bool is_far_;                      // records are too many for the caches
+    double limit_;                     // squared distance up to which records are examined
+    double tie_ = simd::plus_infinity; // squares below this are certainly better than the worst hit
+    double least_for_cells_ = simd::plus_infinity; // for smaller limits, use edges
+    double next_steps_;                            // smaller limits need new steps
+    double step_ = 0;                              // of the cells' terms; 0: use edges
     float cell_limit_ = 0;
     unsigned ties_ = 0;
 };

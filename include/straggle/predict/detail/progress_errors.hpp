@@ -2,8 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/progress_trust.hpp`: by how much progress erred, in each part of the way and in
-/// all.
+/// Private part of `predict/progress_trust.hpp`: the errors of progress, in each part of the way and overall.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -15,12 +14,12 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Logarithms of what was promised / what came, of some tasks.
+// Logarithms of promised time / actual time, over some tasks.
 struct part_errors {
     double n = 0, mean = 0, variance = 0;
 
     void add(double error) noexcept {
-        constexpr double remembered = 200; // tasks, then older ones fade
+        constexpr double remembered = 200; // tasks; beyond this, older ones fade
         n = (std::min)(n + 1, remembered);
         double const step = error - mean, share = 1 / n;
         mean += share * step;
@@ -39,7 +38,7 @@ struct part_errors {
     template <class Self, class Archive>
     static void fields(Self& self, Archive& a) {
         a(self.n, self.mean, self.variance);
-        constexpr double most = 1500; // no logarithm of a ratio of two times is larger
+        constexpr double most = 1500; // bounds the logarithm of any ratio of times
         a.expect(self.n >= 0 && self.n <= 200 && std::fabs(self.mean) <= most);
         a.expect(self.variance >= 0 && self.variance <= most * most);
     }
@@ -47,14 +46,14 @@ struct part_errors {
 
 struct progress_errors {
     static constexpr std::size_t count = 16; // equal parts of the way
-    // Variance of tasks that erred by a factor of 4.5: not trusted until shown.
+    // Variance of errors by a factor of 4.5: not trusted until shown.
     static constexpr double doubt = 2.25;
 
     std::array<part_errors, count> parts{};
-    part_errors together{}; // of all parts; `n`: of the part with most tasks
-    double seen = 0;        // how many parts were
+    part_errors together{}; // over all parts; `n`: that of the part with most tasks
+    double seen = 0;        // number of parts with data
 
-    // After the parts have changed.
+    // Call after the parts have changed.
     void settle() noexcept {
         double n = 0, sum = 0, square = 0;
         together = {};
@@ -78,12 +77,12 @@ struct progress_errors {
         for (std::size_t i = 0; i < count; ++i) parts[i].merge(other.parts[i]);
         settle();
     }
-    // Variance in a part of which nothing is known. That one more part is unlike the others has probability
-    // 1 / (seen + 1), by Laplace's rule of succession.
+    // Variance for a part without data. By Laplace's rule of succession, it differs from the others with
+    // probability 1 / (seen + 1).
     [[nodiscard]] double of_another() const noexcept { return together.variance + doubt / (seen + 1); }
-    // How many times as large the variance is as that of another one.
+    // Ratio of its variance to that of other errors.
     [[nodiscard]] double louder_than(progress_errors const& other) const noexcept {
-        constexpr double slight = 0.0025; // below which nothing matters
+        constexpr double slight = 0.0025; // too small to matter
         return (together.variance + slight) / (other.together.variance + slight);
     }
 

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/profile_store.hpp`: what a query asks of each factor, checked. One that brings
-/// the weights of the query before, as most do, needs neither square roots nor divisions.
+/// Private part of `predict/profile_store.hpp`: checks a query and converts it to one term per factor. A
+/// query with the same weights as the last one, the usual case, needs neither square roots nor divisions.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -20,14 +20,14 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Nothing of what was asked before changes an answer.
+// Caches only: earlier queries do not affect an answer.
 class query_terms {
   public:
-    // In the order of the factors; those without weight add nothing and have none.
+    // In the order of the factors, except those with weight 0.
     [[nodiscard]] std::span<factor_term const> terms() const noexcept { return {terms_.data(), used_}; }
 
     // @param per_range 1 / range of each factor, or 0
-    // @return false for a value that no record could have, and a weight that is negative or not finite
+    // @return false if no record could have a value, or a weight is negative or not finite
     // @pre one value and one weight per factor
     bool assign(profile_leaves const& leaves, std::span<double const> per_range, std::span<double const> row,
                 std::span<double const> weights) {
@@ -38,7 +38,7 @@ class query_terms {
     }
 
   private:
-    // Of numbers that all records know, with the same weights as before. Else the terms are worth nothing.
+    // For numbers known for all records, with the same weights as before. On failure the terms are unusable.
     bool renew(double const* per_range, double const* row, double const* weights) noexcept {
         constexpr auto largest = std::bit_cast<std::uint64_t>(predict::largest_factor);
         std::uint64_t other_weights = 0;
@@ -78,7 +78,7 @@ class query_terms {
     std::vector<factor_term> terms_;
     std::vector<double> roots_; // of the weights
     std::size_t used_ = 0;
-    bool are_numbers_ = false; // all terms, one for each factor
+    bool are_numbers_ = false; // all terms are numbers, one per factor
 };
 
 } // namespace straggle::detail

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/similarity.hpp`: squared weighted differences of eight records from a query at a
-/// time. All distances come from here, so that the same values give the same bits wherever they are.
+/// Private part of `predict/similarity.hpp`: squared weighted differences of eight records from a query at
+/// once. All distances are computed here, so that the same values give the same bits everywhere.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -21,37 +21,37 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// In a row that has been encoded, a missing value is this number: it can be compared. No known value is as
-// large, and its difference from one is still finite.
+// A missing value in an encoded row: a comparable number, larger than any known value, whose difference from
+// one is still finite.
 inline constexpr double encoded_missing = 0x1p1022;
 
 constexpr double encode_factor(double value) noexcept {
     return is_nan(value) ? encoded_missing : value;
 }
 
-// The reciprocal of a smaller range is no number.
+// The reciprocal of a smaller range overflows.
 inline constexpr double least_range = (std::numeric_limits<double>::min)();
 
-// How the square of a weighted difference is computed.
+// How a squared weighted difference is computed.
 enum class term_form : std::uint8_t {
-    number,            // known of the query and of every record
-    number_or_missing, // known of the query, but not of every record
-    code,              // known of the query: the same or another
-    presence,          // missing of the query and of some records
-    constant,          // missing of the query and of no record
+    number,            // known for the query and every record
+    number_or_missing, // known for the query, but not for every record
+    code,              // known for the query: equal or different
+    presence,          // missing for the query and for some records
+    constant,          // missing for the query, but for no record
 };
 
 // One factor of a query.
 struct factor_term {
     double value;  // encoded
-    double scale;  // of a number, sqrt(weight) / range; else 0
-    double weight; // square where the difference is 1
+    double scale;  // of a number: sqrt(weight) / range; else 0
+    double weight; // the squared term for a difference of 1
     std::uint32_t factor;
     term_form form;
 };
 
-// What a difference has to be multiplied by to be one of the range. A product instead of a quotient, as one
-// range serves many queries.
+// Factor that scales a difference to the range. A product instead of a quotient, as one range serves many
+// queries.
 constexpr double per_range_of(double range) noexcept {
     return range >= least_range ? 1 / range : 0.0;
 }
@@ -61,7 +61,7 @@ constexpr double scale_of(double root_of_weight, double per_range) noexcept {
     return scale < largest ? scale : largest;
 }
 
-// @param gaps whether records miss the factor
+// @param gaps whether some records lack the factor
 constexpr factor_term make_term(std::size_t factor, bool numeric, double value, double scale, double weight,
                                 bool gaps) noexcept {
     bool const missing = is_nan(value);
@@ -84,7 +84,7 @@ STRAGGLE_ALWAYS_INLINE simd::lanes lanes_choose(simd::lane_mask mask, simd::lane
     return std::bit_cast<simd::lanes>((mask & simd::bits_of(yes)) | (~mask & simd::bits_of(no)));
 }
 
-// Eight numbers in as many values as it takes: enough of them to hide each other's latency.
+// Eight numbers in one or more vectors: enough to hide each other's latency.
 class eight {
     static constexpr std::size_t count = leaf_size / simd::lane_count;
 
@@ -119,10 +119,9 @@ class eight {
     simd::lanes values_[count];
 };
 
-// Adds the squares of the terms, in their order, to the sums of eight records; returns the least sum.
+// Adds the squares of the terms, in their order, to the sums of eight records; returns the smallest sum.
 // @param leaf eight encoded values of each factor
-//
-// Never inlined: a compiler that fuses multiplication and addition could do so in one copy and not in
+// Never inlined: a compiler that fuses multiplication and addition might do so in one copy and not in
 // another.
 STRAGGLE_NEVER_INLINE inline double add_squares(double const* leaf, std::span<factor_term const> terms,
                                                 double* sums) noexcept {

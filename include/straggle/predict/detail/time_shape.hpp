@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `predict/sibling_times.hpp`: how times are spread on a logarithmic scale, counted in bins
-/// of 3 %, and what is assumed of times before any is known.
+/// Private part of `predict/sibling_times.hpp`: the distribution of times on a logarithmic scale, in bins of
+/// 1.6 %, and the prior for times before any are known.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct log_bins {
     static constexpr double centre = 128;
     static constexpr double per_unit = 64; // bins per factor e
 
-    // The place of a logarithm relative to the center; beyond the ends, the ends.
+    // The position of a logarithm relative to the center, clamped to the ends.
     [[nodiscard]] static double place(double log) noexcept {
         double const x = centre + log * per_unit;
         constexpr double most = static_cast<double>(count) - 0.5;
@@ -29,27 +29,27 @@ struct log_bins {
     [[nodiscard]] static double log_at(double place) noexcept { return (place - centre) / per_unit; }
 };
 
-// Chances that a time is longer than the start of each bin, relative to the median of its job.
+// Probability that a time exceeds the start of each bin, relative to the median of its job.
 using survival_curve = std::array<double, log_bins::count + 1>;
 
-// Chance that a normal number is larger: 1/2 at 0.
+// Probability that a standard normal number is larger.
 [[nodiscard]] inline double normal_tail(double z) noexcept {
     return 0.5 * std::erfc(z * 0.70710678118654752440);
 }
 
-// The hazard in which a share of those at risk ends: -log(1 - share), to 4e-16 of it. Most shares are small:
-// then five terms of the series of the inverse hyperbolic tangent are enough.
+// The hazard in which a share of those at risk ends: -log(1 - share), to 4e-16 relative. For the usual small
+// shares, five terms of the series of the inverse hyperbolic tangent suffice.
 [[nodiscard]] inline double hazard_of(double share) noexcept {
     if (!(share < 0.1)) return -std::log1p(-share);
     double const z = share / (2 - share), s = z * z;
     return 2 * z * (1 + s * (1.0 / 3 + s * (1.0 / 5 + s * (1.0 / 7 + s * (1.0 / 9 + s * (1.0 / 11))))));
 }
 
-// Mean logarithm of the factor by which trouble makes a task longer, as long as none has been seen.
+// Prior mean logarithm of the factor by which trouble lengthens a task.
 inline constexpr double assumed_tail = 0.7;
 
-// What is assumed before anything is known: nineteen tasks of twenty are lognormal, one has something happen
-// to it that makes it longer by a Pareto factor.
+// The prior: nineteen of twenty tasks are lognormal; one runs into trouble that lengthens it by a Pareto
+// factor.
 [[nodiscard]] inline double assumed_survival(double log) noexcept {
     constexpr double spread = 0.3; // of the lognormal part
     constexpr double trouble = 0.05;
@@ -67,7 +67,7 @@ struct log_counts {
         bins[bin] += static_cast<float>(weight);
         total += weight;
     }
-    // Forgets a half once there is more than that.
+    // Halves the counts once there are more than that.
     void bound(double most) noexcept {
         if (!(total > most)) return;
         total = 0;
@@ -76,7 +76,7 @@ struct log_counts {
             total += static_cast<double>(b);
         }
     }
-    // Moves all by a number of bins; what leaves stays at the end.
+    // Shifts all counts by a number of bins; those that would leave stay in the end bin.
     void shift(long by) noexcept {
         std::array<float, log_bins::count> moved{};
         constexpr long last = static_cast<long>(log_bins::count) - 1;
@@ -88,7 +88,7 @@ struct log_counts {
     }
 };
 
-// The curve of counts over what was assumed, which weighs as much as `prior` of them.
+// Combines counts with the prior curve, which weighs as much as `prior` counts.
 inline void mix_into(survival_curve& curve, log_counts const& counts, double prior) noexcept {
     double const all = counts.total + prior;
     if (!(all > 0)) return;
@@ -99,7 +99,7 @@ inline void mix_into(survival_curve& curve, log_counts const& counts, double pri
     }
 }
 
-// The curve at a place between bins.
+// The curve between bins.
 [[nodiscard]] inline double curve_at(survival_curve const& curve, double place) noexcept {
     if (!(place > 0)) return 1.0;
     constexpr double most = static_cast<double>(log_bins::count);
@@ -109,7 +109,7 @@ inline void mix_into(survival_curve& curve, log_counts const& counts, double pri
     return curve[b] + part * (curve[b + 1] - curve[b]);
 }
 
-// The place where the curve has fallen to a chance.
+// The position where the curve has fallen to a probability.
 [[nodiscard]] inline double place_of(survival_curve const& curve, double chance) noexcept {
     std::size_t low = 0, high = log_bins::count; // curve[low] >= chance
     while (high - low > 1) {
