@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A distribution that is known by samples of it: how likely is a value below t, what is the mean of those,
-/// and what remains of it once something has lasted for t?
+/// A distribution known from samples: the probability of a value below t, the mean of those values, and the
+/// distribution that remains after a duration t.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -25,13 +25,14 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// How many samples come first that have the property.
+// Length of the prefix of samples with the property.
 template <class Property>
 constexpr std::size_t count_leading(std::span<double const> x, Property const& property) noexcept {
     return static_cast<std::size_t>(std::partition_point(x.begin(), x.end(), property) - x.begin());
 }
 
-// The same, where the first `first` have it. Goes eight at a time; after a walk the sums are wanted, too.
+// The same, given that the first `first` have it. Walks eight at a time; after a walk the sums are needed,
+// too.
 template <class Property>
 constexpr std::size_t count_leading_from(std::size_t first, std::span<double const> samples,
                                          [[maybe_unused]] double const* sums,
@@ -55,37 +56,36 @@ constexpr std::size_t count_leading_from(std::size_t first, std::span<double con
 
 namespace straggle::inline STRAGGLE_ABI::stats {
 
-/// A distribution on samples of equal weight that it does not own: sorted, and with their running sums. Cheap
-/// to copy; a part of it, or the same moved along the axis, is a view of the same samples.
+/// A distribution over samples of equal weight that it does not own: sorted, with their running sums. Cheap
+/// to copy; a part of it, or a shifted copy, is a view of the same samples.
 ///
 /// Source: RiskI (Zheng et al. 2014), equation 6: P(a, b) is the share of samples from a to b. Ours: the
-/// range is half open, [a, b), so that a value between two ranges is not counted twice.
-/// What has no samples, or is asked for with NaN, says so by its status: `status::insufficient_evidence`,
-/// `status::out_of_domain`; what is too large for a number, by `status::out_of_range`.
+/// range is half open, [a, b), so that a value between two ranges is not counted twice. Queries return
+/// `status::insufficient_evidence` without samples, `status::out_of_domain` for NaN, and
+/// `status::out_of_range` on overflow.
 /// @par Cost
 /// 40 bytes; look-ups O(log n); nothing allocates
 /// @par Accuracy
-/// what does not add up samples is exact, but for one rounding where the view was moved; means
-/// are off by 2 units in the last place of the largest sum they are a difference of, over their count
+/// results that do not sum samples are exact, except for one rounding if the view was moved; means are off by
+/// at most 2 units in the last place of the largest running sum involved, divided by the count
 /// @par Guarantees
-/// noexcept but where a contract is checked; reentrant, deterministic; usable in constant
-/// expressions
+/// noexcept except where a contract is checked; reentrant, deterministic; usable in constant expressions
 class empirical_view {
   public:
     /// No samples.
     constexpr empirical_view() noexcept = default;
 
     /// @param sorted finite samples in ascending order
-    /// @param sums one more than samples: the sum of the first 0, 1, 2, ... of them
+    /// @param sums one more entry than samples: the sums of the first 0, 1, 2, ... of them
     /// @pre `sums.size() == sorted.size() + 1`
     constexpr empirical_view(std::span<double const> sorted, std::span<double const> sums)
         : sorted_(sorted), sums_(sums.data()) {
         STRAGGLE_EXPECTS(sums.size() == sorted.size() + 1);
     }
 
-    /// How many samples there are.
+    /// Number of samples.
     [[nodiscard]] constexpr std::size_t size() const noexcept { return sorted_.size(); }
-    /// Whether there are none.
+    /// Whether there are no samples.
     [[nodiscard]] constexpr bool empty() const noexcept { return sorted_.empty(); }
     /// The k-th smallest sample. @pre `k < size()`
     [[nodiscard]] constexpr double operator[](std::size_t k) const {
@@ -100,7 +100,7 @@ class empirical_view {
     /// The mean of all samples.
     [[nodiscard]] constexpr outcome<double> mean() const noexcept { return mean_of(0, size()); }
 
-    /// The q-quantile by linear interpolation (definition 7 of Hyndman and Fan), as `quantile_in_place`.
+    /// The q-quantile by linear interpolation (definition 7 of Hyndman and Fan), like `quantile_in_place`.
     /// @return `status::out_of_domain` for a q outside [0, 1]
     [[nodiscard]] constexpr outcome<double> quantile(double q) const noexcept {
         if (!(q >= 0.0 && q <= 1.0)) return status::out_of_domain;
@@ -108,22 +108,22 @@ class empirical_view {
         return finite(at_position(q * static_cast<double>(size() - 1)));
     }
 
-    /// A range that holds the *next* value of the distribution with the probability asked for, equally likely
+    /// A range that contains the *next* value of the distribution with the given probability, equally likely
     /// to be missed on both sides: its ends are the (n + 1)(1 -+ coverage) / 2-th samples, interpolated.
     ///
     /// Quantiles of few samples lie too far inside: the range from the 10 % to the 90 % quantile of ten
-    /// samples holds the next one in 65 % of cases, not in 80 %. This one does, as long as samples and the
-    /// next value are exchangeable: exactly, for every continuous distribution, where (n + 1)(1 - coverage) /
-    /// 2 is whole; between that exactly for uniform ones, and a little more often (at most 82 % for 80 %,
-    /// with 14 normal samples) for those whose density falls towards the ends, as that of times does. Source:
-    /// S. S. Wilks, Determination of sample sizes for setting tolerance limits (1941); with quantile
-    /// definition 6 of Hyndman and Fan.
-    /// @return `status::out_of_domain` for a coverage outside (0, 1); `status::insufficient_evidence` where
-    /// even the whole range of the samples is missed more often than that: below 2 / (1 - coverage) - 1
-    /// samples, 9 for 80 %
+    /// samples contains the next one in 65 % of cases, not in 80 %. This range is right, as long as samples
+    /// and the next value are exchangeable: exactly, for every continuous distribution, if (n + 1)(1 -
+    /// coverage) / 2 is whole; otherwise exactly for uniform ones, and slightly too wide (at most 82 % for 80
+    /// %, with 14 normal samples) for densities that fall toward the ends, as those of times do. Source: S.
+    /// S. Wilks, Determination of sample sizes for setting tolerance limits (1941); with quantile definition
+    /// 6 of Hyndman and Fan.
+    /// @return `status::out_of_domain` for a coverage outside (0, 1); `status::insufficient_evidence` if even
+    /// the whole range of the samples is missed more often than that: below 2 / (1 - coverage) - 1 samples, 9
+    /// for 80 %
     [[nodiscard]] constexpr outcome<interval> range(double coverage) const noexcept {
         if (!(coverage > 0.0 && coverage < 1.0)) return status::out_of_domain;
-        constexpr double whole = 1e-9; // so near is what is whole but for rounding
+        constexpr double whole = 1e-9; // tolerance for rounding to a whole number
         double const n = static_cast<double>(size());
         double const low = (n + 1) * (1 - coverage) / 2 - 1, most = n - 1;
         if (empty() || !(low > -whole)) return status::insufficient_evidence;
@@ -135,23 +135,23 @@ class empirical_view {
         return ends;
     }
 
-    /// How many samples are less than t; none are less than NaN.
+    /// Number of samples less than t; 0 for NaN.
     [[nodiscard]] constexpr std::size_t count_below(double t) const noexcept {
         return detail::count_leading(sorted_, [t, by = shift_](double x) { return x + by < t; });
     }
-    /// How many samples are at most t.
+    /// Number of samples that are at most t.
     [[nodiscard]] constexpr std::size_t count_up_to(double t) const noexcept {
         return detail::count_leading(sorted_, [t, by = shift_](double x) { return x + by <= t; });
     }
-    /// The same where the first `known` samples are known to be less than t. @pre `known <= size()`
+    /// The same, given that the first `known` samples are less than t. @pre `known <= size()`
     /// @par Cost
-    /// O(1 + result - known): for many rising t, one after the other
+    /// O(1 + result - known): for an ascending sequence of t
     [[nodiscard]] constexpr std::size_t count_below(double t, std::size_t known) const {
         STRAGGLE_EXPECTS(known <= size());
         return detail::count_leading_from(known, sorted_, sums_,
                                           [t, by = shift_](double x) { return x + by < t; });
     }
-    /// The same where the first `known` samples are known to be at most t. @pre `known <= size()`
+    /// The same, given that the first `known` samples are at most t. @pre `known <= size()`
     [[nodiscard]] constexpr std::size_t count_up_to(double t, std::size_t known) const {
         STRAGGLE_EXPECTS(known <= size());
         return detail::count_leading_from(known, sorted_, sums_,
@@ -167,31 +167,31 @@ class empirical_view {
         if (detail::is_nan(t)) return status::out_of_domain;
         return share(count_up_to(t));
     }
-    /// P(a <= X < b), equation 6; 0 where b is not above a.
+    /// P(a <= X < b), equation 6; 0 if b is not above a.
     [[nodiscard]] constexpr outcome<double> between(double a, double b) const noexcept {
         if (detail::is_nan(a) || detail::is_nan(b)) return status::out_of_domain;
         std::size_t const first = count_below(a), last = count_below(b);
         return share(last > first ? last - first : 0);
     }
 
-    /// The sum of the k smallest samples; not finite where that of all is too large. @pre `k <= size()`
+    /// The sum of the k smallest samples; not finite if the sum of all overflows. @pre `k <= size()`
     [[nodiscard]] constexpr double sum_of_first(std::size_t k) const {
         STRAGGLE_EXPECTS(k <= size());
         return k == 0 ? 0.0 : sums_[k] - before_ + static_cast<double>(k) * shift_;
     }
-    /// The mean of the samples from the `first`-th up to, not including, the `last`-th.
-    /// @return `status::insufficient_evidence` where there are none, `status::out_of_range` where their sum
-    /// is too large for a number
+    /// The mean of the samples in [first, last).
+    /// @return `status::insufficient_evidence` if the range is empty, `status::out_of_range` if the sum
+    /// overflows
     [[nodiscard]] constexpr outcome<double> mean_of(std::size_t first, std::size_t last) const noexcept {
         if (first >= last || last > size()) return status::insufficient_evidence;
         double const mean = (sums_[last] - sums_[first]) / static_cast<double>(last - first) + shift_;
         if (!detail::is_finite(mean)) return status::out_of_range; // of the largest doubles
-        // Rounding must not carry a mean outside of what it is the mean of.
+        // Rounding must not move a mean outside the range of its samples.
         return std::clamp(mean, sorted_[first] + shift_, sorted_[last - 1] + shift_);
     }
 
-    /// The distribution of X where X > t: what is left of it when something has lasted for t and goes on.
-    /// Nothing is left where t is NaN.
+    /// The distribution of X given X > t: the samples that remain once something has lasted for t. Empty if t
+    /// is NaN.
     [[nodiscard]] constexpr empirical_view beyond(double t) const noexcept {
         empirical_view rest = *this;
         std::size_t const gone = detail::is_nan(t) ? size() : count_up_to(t);
@@ -202,7 +202,7 @@ class empirical_view {
         }
         return rest;
     }
-    /// The distribution of X + by: `beyond(t).moved(-t)` is the time that is left after t.
+    /// The distribution of X + by: `beyond(t).moved(-t)` is the remaining time after t.
     /// @pre `by` is finite
     [[nodiscard]] constexpr empirical_view moved(double by) const {
         STRAGGLE_EXPECTS(detail::is_finite(by));
@@ -215,12 +215,12 @@ class empirical_view {
     friend void counts_below(std::span<empirical_view const>, std::span<double const>,
                              std::span<std::size_t>);
 
-    // A step of one search is taken for all of them before the next: without branches, so that no guess stops
-    // the loads of the others.
+    // All searches advance one step at a time, without branches, so that a misprediction in one does not
+    // stall the loads of the others.
     template <std::size_t Lanes>
     static void count_side_by_side(empirical_view const* views, double const* t,
                                    std::size_t* counts) noexcept {
-        constexpr double any = 0; // in place of no samples; what comes of it is not asked for
+        constexpr double any = 0; // stands in for empty samples; its result is unused
         double const* x[Lanes];
         std::size_t left[Lanes];
         std::size_t most = 1;
@@ -240,7 +240,7 @@ class empirical_view {
             std::size_t const last = std::size_t{*x[i] + views[i].shift_ < t[i]};
             counts[i] =
                 views[i].empty() ? 0 : static_cast<std::size_t>(x[i] - views[i].sorted_.data()) + last;
-            STRAGGLE_PREFETCH(views[i].sums_ + counts[i]); // what is counted will be summed
+            STRAGGLE_PREFETCH(views[i].sums_ + counts[i]); // counted samples will be summed next
         }
     }
 
@@ -256,7 +256,7 @@ class empirical_view {
         if (empty()) return status::insufficient_evidence;
         return static_cast<double>(k) / static_cast<double>(size());
     }
-    // Between the samples on both sides of a position from 0 to n - 1.
+    // Interpolates between the samples on both sides of a position in [0, n - 1].
     [[nodiscard]] constexpr double at_position(double position) const noexcept {
         std::size_t const k = (std::min)(static_cast<std::size_t>(position), size() - 1);
         double const a = sorted_[k], fraction = position - static_cast<double>(k);
@@ -270,17 +270,17 @@ class empirical_view {
     double shift_ = 0;
 };
 
-/// How many samples of each of many distributions are less than a t of its own: what `count_below` says, in a
-/// third of the time or less where the samples are in no cache, as there the searches wait side by side.
+/// The number of samples below t for each of many distributions: the result of `count_below`, in at most a
+/// third of the time if the samples are not cached, because the searches overlap.
 ///
 /// @param views the distributions
-/// @param t one for each
-/// @param counts where the answers go, one for each
-/// @pre all are of one size
+/// @param t one per distribution
+/// @param counts receives one result per distribution
+/// @pre all have the same size
 /// @par Cost
 /// O(views log samples); allocates nothing
 /// @par Guarantees
-/// noexcept but for the contract; deterministic
+/// noexcept except for the contract; deterministic
 /// @par Example
 /// `counts_below(times_on_nodes, deadlines, in_time);`
 inline void counts_below(std::span<empirical_view const> views, std::span<double const> t,
@@ -306,27 +306,26 @@ inline void counts_below(std::span<empirical_view const> views, std::span<double
 /// @par Example
 /// `empirical times; times.assign(samples); if (*times.view().below(60) > 0.5) ...`
 /// @par Cost
-/// 16 bytes per sample. Assigning sorts, O(n log n), and allocates nothing once as many samples
-/// have been held
+/// 16 bytes per sample. Assigning sorts, O(n log n), and allocates nothing once it has held as many samples
 /// @par Accuracy
 /// every running sum is rounded once
 /// @par Guarantees
-/// deterministic; the order of the samples does not matter. Only allocation, or the range
-/// that is assigned, can throw, and then there are no samples
+/// deterministic; the order of the samples does not matter. Only allocation, or the assigned range, can
+/// throw, and then there are no samples
 class empirical {
   public:
-    /// Nothing in it.
+    /// Without samples.
     empirical() = default;
     empirical(empirical const&) = default;
     empirical(empirical&&) = default;
-    /// Becomes a copy, or changes nothing should an allocation fail.
+    /// Copies the other object, or changes nothing if an allocation fails.
     empirical& operator=(empirical const& other) { return *this = empirical(other); }
     empirical& operator=(empirical&&) = default;
     ~empirical() = default;
 
-    /// Replaces all samples. What is not a finite number is left out.
+    /// Replaces all samples. Values that are not finite are dropped.
     /// @param samples any input range of numbers
-    /// @return how many were left out
+    /// @return the number of dropped values
     template <std::ranges::input_range Samples>
         requires std::convertible_to<std::ranges::range_reference_t<Samples>, double>
     std::size_t assign(Samples&& samples) {
@@ -345,7 +344,7 @@ class empirical {
         return left_out;
     }
 
-    /// No samples; keeps the memory.
+    /// Removes all samples but keeps the memory.
     void clear() noexcept {
         sorted_.clear();
         sums_.clear();
@@ -357,7 +356,7 @@ class empirical {
                              : empirical_view{detail::span_of(sorted_), detail::span_of(sums_)};
     }
     empirical_view view() const&& = delete; // keep the empirical in a variable first
-    /// How many samples there are.
+    /// Number of samples.
     [[nodiscard]] std::size_t size() const noexcept { return view().size(); }
 
   private:
@@ -373,7 +372,7 @@ class empirical {
     }
 
     std::vector<double> sorted_;
-    std::vector<double> sums_; // one more; none until the samples are sorted
+    std::vector<double> sums_; // one entry more than samples; empty until the samples are sorted
 };
 
 } // namespace straggle::stats

@@ -28,8 +28,8 @@ struct interval {
 
 /// Which denominator turns a sum of squared deviations into a variance.
 enum class deviation_kind : std::uint8_t {
-    sample,     ///< n - 1: unbiased; what an interval of a mean needs
-    population, ///< n: what DSB algorithm 2 prints; understates the interval by sqrt((n-1)/n)
+    sample,     ///< n - 1: unbiased; required for the interval of a mean
+    population, ///< n: as printed in DSB algorithm 2; understates the interval by sqrt((n-1)/n)
 };
 
 /// The standard deviation from a sum of squared deviations `m2` over `n` values.
@@ -45,13 +45,13 @@ enum class deviation_kind : std::uint8_t {
 
 /// The interval rule of DSB algorithm 2: mean +- t(1 - alpha/2, n - 1) * sd / sqrt(n).
 ///
-/// Source: DSB algorithm 2. Changed: the default deviation is the sample's, since the population's makes the
-/// interval too short (29 % at n = 2); `deviation_kind::population` is the paper's.
+/// Source: DSB algorithm 2. Changed: the default is the sample deviation, since the population deviation
+/// makes the interval too short (29 % at n = 2); `deviation_kind::population` is the paper's.
 ///
-/// Any type with the same call operator and `deviation()` models `interval_rule` and can take its place.
+/// Any type with the same call operator and `deviation()` models `interval_rule` and can replace it.
 class t_interval {
   public:
-    /// @param level how sure the interval is to hold the mean
+    /// @param level confidence that the interval contains the mean
     /// @param kind which standard deviation
     explicit constexpr t_interval(confidence_level level = 0.95,
                                   deviation_kind kind = deviation_kind::sample) noexcept
@@ -61,8 +61,8 @@ class t_interval {
     /// @param n number of values
     /// @param mean their mean
     /// @param sd their standard deviation, of the kind `deviation()` names
-    /// @return `status::insufficient_evidence` for n < 2: one value has no interval, not an infinite one. A
-    /// deviation of 0 gives an interval that is a point.
+    /// @return `status::insufficient_evidence` for n < 2: a single value has no interval, not an infinite
+    /// one. A deviation of 0 gives a single point.
     [[nodiscard]] outcome<interval> operator()(std::uint64_t n, double mean, double sd) const noexcept {
         if (n < 2) return status::insufficient_evidence;
         double const half = critical_(n - 1) * sd / std::sqrt(static_cast<double>(n));
@@ -71,7 +71,7 @@ class t_interval {
         return ci;
     }
 
-    /// Which standard deviation the rule wants.
+    /// The kind of standard deviation that the rule expects.
     [[nodiscard]] constexpr deviation_kind deviation() const noexcept { return kind_; }
 
   private:
@@ -79,7 +79,7 @@ class t_interval {
     deviation_kind kind_;
 };
 
-/// A rule that turns count, mean and standard deviation of a node into an interval.
+/// A rule that maps the count, mean and standard deviation of a node to an interval.
 template <class Rule>
 concept interval_rule =
     std::copy_constructible<Rule> && requires(Rule const& rule, std::uint64_t n, double x) {

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Count, mean and variance of floating-point values in one pass, mergeable and without the cancellation of
-/// the textbook formula.
+/// Count, mean and variance of floating-point values in one pass, mergeable, without the cancellation of the
+/// textbook formula.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -14,11 +14,11 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The part of `moments` that every value changes. Apart, so that a table of many can keep what is changed
-// only now and then, the squares of the blocks that are over, somewhere else.
+// The part of `moments` that changes with every value. Separate, so that a table of many can store the rarely
+// changing part, the squares of finished blocks, elsewhere.
 class shifted_sums {
   public:
-    // Takes in one value. True when it is time to settle.
+    // Adds one value. True if the block must be settled.
     [[nodiscard]] constexpr bool add(double x) noexcept {
         if (n_ == 0) origin_ = x;
         double const d = x - origin_;
@@ -27,7 +27,7 @@ class shifted_sums {
         ++n_;
         return n_ % 512 == 0 || n_ == 16;
     }
-    // Ends a block: `squares` are those of all blocks before.
+    // Ends a block: `squares` is the sum over all earlier blocks.
     constexpr void settle(double& squares) noexcept {
         squares += block_;
         block_ = 0;
@@ -58,14 +58,14 @@ class shifted_sums {
   private:
     constexpr void move_origin(double by, double& squares) noexcept {
         double const moved = origin_ + by;
-        double const step = moved - origin_; // what the rounding of the sum really moved it
+        double const step = moved - origin_; // the actual change of the rounded sum
         double const n = static_cast<double>(n_);
         squares += step * (n * step - 2.0 * s1_);
         s1_ -= n * step;
         origin_ = moved;
     }
 
-    // Not s1_ beside block_: the compiler would add them as one vector, and wait for it at the next value.
+    // Not next to block_: the compiler would add both as one vector, and stall on it at the next value.
     double s1_ = 0; // sum of x - origin
     double origin_ = 0;
     double block_ = 0; // sum of (x - origin)^2 since the last block ended
@@ -79,24 +79,24 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 /// Mergeable moments of doubles, in the unit of the values.
 ///
 /// Values are summed relative to an origin near their mean (Chan, Golub and LeVeque, Algorithms for computing
-/// the sample variance, 1983, "shifted data"), so that nothing cancels, with no division per value. The
+/// the sample variance, 1983, "shifted data"), so that nothing cancels, without a division per value. The
 /// origin starts at the first value and moves to the running mean after sixteen values, then whenever the
-/// count reaches a power of two from 512 on; the square of its distance from the mean is never more than 32
+/// count reaches a power of two from 512 on; the square of its distance from the mean never exceeds 32
 /// variances after sixteen values, and about one after 512. Squares are summed in blocks, whose sums are
-/// added up apart: values on a grid, as clocks give them, are all rounded the same way, and that would add up
-/// over a long run.
+/// added separately: values on a grid, such as clock readings, are all rounded in the same direction, and
+/// that error would accumulate over a long run.
 ///
 /// @par Cost
-/// 40 bytes; add O(1) without division (amortised), merge O(1); allocates nothing
+/// 40 bytes; add O(1) without division (amortized), merge O(1); allocates nothing
 /// @par Accuracy
 /// of the variance: relative error <= 1e-12 for 1e6 values with an offset of 1e9 standard
 /// deviations, in any order
 /// @par Guarantees
-/// noexcept (but for broken contracts); merging is associative and commutative up to
-/// rounding. Not-finite values are the caller's to keep out: they make the result NaN.
+/// noexcept (except for broken contracts); merging is associative and commutative up to rounding. The caller
+/// must exclude values that are not finite: they make the result NaN.
 class moments {
   public:
-    /// The sums that are kept, for storing them.
+    /// The stored sums, for serialization.
     struct sums_type {
         double origin = 0;   ///< a number near the mean
         std::uint64_t n = 0; ///< values
@@ -105,11 +105,11 @@ class moments {
         friend constexpr bool operator==(sums_type const&, sums_type const&) = default;
     };
 
-    /// The exact state but for how the squares are split in blocks.
+    /// The exact state, except for the split of the squares into blocks.
     [[nodiscard]] constexpr sums_type sums() const noexcept {
         return {sums_.origin(), sums_.count(), sums_.sum(), squares_ + sums_.block()};
     }
-    /// Moments with given sums; with `{mean, n, 0, m2}` those of a group of which no more is known.
+    /// Moments with given sums; use `{mean, n, 0, m2}` for a group of which only these are known.
     [[nodiscard]] static constexpr moments from(sums_type const& sums) noexcept {
         moments m;
         if (sums.n == 0) return m;
@@ -118,27 +118,27 @@ class moments {
         return m;
     }
 
-    /// Takes in one value.
+    /// Adds one value.
     constexpr void add(double x) noexcept {
         if (sums_.add(x)) sums_.settle(squares_);
     }
 
-    /// Takes in all that another one holds.
+    /// Adds all values of another object.
     constexpr void merge(moments other) noexcept {
         if (other.count() == 0) return;
-        if (other.count() > count()) { // the origin of the larger half is the nearer one to the common mean
+        if (other.count() > count()) { // the origin of the larger half is closer to the common mean
             std::swap(*this, other);
             if (other.count() == 0) return;
         }
         sums_.merge(other.sums_, squares_, other.squares_);
     }
 
-    /// How many values were added.
+    /// Number of values.
     [[nodiscard]] constexpr std::uint64_t count() const noexcept { return sums_.count(); }
 
-    /// A number near the mean; with `mean_offset` it gives the mean to more than the precision of a double.
+    /// A number near the mean; together with `mean_offset` it gives the mean to more than double precision.
     [[nodiscard]] constexpr double origin() const noexcept { return sums_.origin(); }
-    /// The mean less the origin. @pre `count() > 0`
+    /// The mean minus the origin. @pre `count() > 0`
     [[nodiscard]] constexpr double mean_offset() const {
         STRAGGLE_EXPECTS(count() > 0);
         return sums_.mean_offset();
@@ -146,11 +146,11 @@ class moments {
     /// The mean. @pre `count() > 0`
     [[nodiscard]] constexpr double mean() const { return origin() + mean_offset(); }
 
-    /// The sum of (x - mean)^2; 0 exactly when all values are equal, and when there are none.
+    /// The sum of (x - mean)^2; exactly 0 if all values are equal, and without values.
     [[nodiscard]] constexpr double sum_of_squared_deviations() const noexcept {
         if (count() == 0) return 0.0;
         double const m2 = (squares_ + sums_.block()) - sums_.sum() * sums_.mean_offset();
-        return m2 < 0 ? 0.0 : m2; // NaN stays
+        return m2 < 0 ? 0.0 : m2; // keeps NaN
     }
     /// The mean of (x - mean)^2 over the values themselves (n in the denominator). @pre `count() > 0`
     [[nodiscard]] constexpr double population_variance() const {
@@ -160,7 +160,7 @@ class moments {
 
   private:
     detail::shifted_sums sums_;
-    double squares_ = 0; // sum of (x - origin)^2 before the block that goes on
+    double squares_ = 0; // sum of (x - origin)^2 before the current block
 };
 
 } // namespace straggle::stats

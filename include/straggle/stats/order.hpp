@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Statistics of order: median, quantile and median absolute deviation, in linear time.
+/// Order statistics: median, quantile and median absolute deviation, in linear time.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -23,7 +23,7 @@ inline status check_values(std::span<double const> values) noexcept {
     return status::ok;
 }
 
-// A point between two numbers, also where they are further apart than a double can tell.
+// A point between two numbers, even if their difference overflows.
 constexpr double between(double a, double b, double fraction) noexcept {
     double const step = b - a;
     return is_finite(step) ? a + fraction * step : (1.0 - fraction) * a + fraction * b;
@@ -37,8 +37,8 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 /// default of R and NumPy).
 /// @param values reordered by the call; the unit is the caller's
 /// @param q in [0, 1]
-/// @return `status::insufficient_evidence` for no values, `status::out_of_domain` for a NaN or infinite value
-/// or a q outside [0, 1]
+/// @return `status::insufficient_evidence` without values, `status::out_of_domain` for a NaN or infinite
+/// value or a q outside [0, 1]
 /// @par Cost
 /// O(n) expected; allocates nothing
 [[nodiscard]] inline outcome<double> quantile_in_place(std::span<double> values, double q) noexcept {
@@ -54,7 +54,7 @@ namespace straggle::inline STRAGGLE_ABI::stats {
     return detail::between(*nth, above, fraction);
 }
 
-/// The median; the mean of the two middle values when their number is even.
+/// The median; for an even number of values, the mean of the two middle ones.
 /// @param values reordered by the call
 /// @return as `quantile_in_place`
 /// @par Cost
@@ -64,7 +64,7 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 }
 
 /// Makes the median absolute deviation of a normal distribution equal to its standard deviation:
-/// 1 / Phi^-1(3/4), to the four digits everybody uses.
+/// 1 / Phi^-1(3/4), to the customary four digits.
 inline constexpr double normal_consistency = 1.4826;
 
 /// A median and the median absolute deviation from it, scaled by `normal_consistency`.
@@ -75,8 +75,8 @@ struct median_and_mad {
 };
 
 /// Median and scaled median absolute deviation.
-/// @param values overwritten by their distances from the median
-/// @return as `quantile_in_place`; `status::out_of_range` where a deviation is too large for a double
+/// @param values overwritten with their distances from the median
+/// @return as `quantile_in_place`; `status::out_of_range` if a deviation overflows
 /// @par Cost
 /// O(n) expected; allocates nothing
 [[nodiscard]] inline outcome<median_and_mad> median_and_mad_in_place(std::span<double> values) noexcept {

@@ -3,13 +3,13 @@
 
 /// @file
 /// Student's t distribution: quantile, cumulative probability, and the critical value t(1 - alpha/2, n - 1)
-/// that algorithm 2 of the DSB paper multiplies with s / sqrt(n). Degrees of freedom may be any positive
+/// that algorithm 2 of the DSB paper multiplies by s / sqrt(n). Degrees of freedom may be any positive
 /// number.
 ///
-/// Both tails come without loss: a probability near 1 is asked as its complement through the `_upper`
-/// functions. The domain checks look at bits and so survive `-ffast-math`; the accuracies need IEEE
-/// arithmetic, rounding to nearest, and a standard library whose `exp`, `log`, `log1p` and `pow` are good to
-/// about one unit in the last place (glibc 2.28 and later, recent musl and libSystem).
+/// Both tails keep full precision: pass a probability near 1 as its complement to the `_upper` functions. The
+/// domain checks use bits and so survive `-ffast-math`; the accuracies require IEEE arithmetic, rounding to
+/// nearest, and a standard library whose `exp`, `log`, `log1p` and `pow` are accurate to about one unit in
+/// the last place (glibc 2.28 and later, recent musl and libSystem).
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -32,7 +32,7 @@ using detail::infinity_bits;
 [[nodiscard]] inline std::uint64_t bits_without_sign(double x) noexcept {
     return std::bit_cast<std::uint64_t>(x) & 0x7FFF'FFFF'FFFF'FFFFu;
 }
-/// 0 < p < 1, false for NaN whatever the compiler assumes about NaN
+/// 0 < p < 1, and false for NaN regardless of compiler assumptions about NaN
 [[nodiscard]] inline bool is_open_probability(double p) noexcept {
     return std::bit_cast<std::uint64_t>(p) - 1 < std::bit_cast<std::uint64_t>(1.0) - 1;
 }
@@ -47,19 +47,19 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 
 /// The number exceeded with probability `q`: t with P(T > t) = q.
 ///
-/// The upper tail as such, so that q = 1e-300 is as good as q = 0.1.
+/// Takes the upper tail directly, so that q = 1e-300 is as accurate as q = 0.1.
 /// Source: Temme's uniform expansion with a fitted remainder, Gauss's continued fraction and a central series
 /// (see `student_t_tail.hpp`), inverted by one step of fifth order from a Cornish-Fisher start.
 /// @param q probability, 0 < q < 1
-/// @param dof degrees of freedom, > 0, need not be whole; infinite means the normal distribution
-/// @return t; `status::out_of_domain` for NaN and for arguments outside those bounds; `status::out_of_range`
-/// when t is beyond the largest double
+/// @param dof degrees of freedom, > 0, may be fractional; infinity means the normal distribution
+/// @return t; `status::out_of_domain` for NaN and for arguments outside these bounds; `status::out_of_range`
+/// if t overflows
 /// @par Accuracy
 /// that of `student_t_quantile`
 /// @par Cost
 /// constant time, about two exponentials and sixty multiplications; allocates nothing
 /// @par Guarantees
-/// noexcept, reentrant, deterministic; exactly odd: the value at 1 - q is the negative one
+/// noexcept, reentrant, deterministic; exactly odd: the value at 1 - q is the negated one
 [[nodiscard]] inline outcome<double> student_t_quantile_upper(double q, double dof) noexcept {
     using namespace detail::student_t;
     if (!is_open_probability(q) || !is_dof(dof)) return status::out_of_domain;
@@ -70,16 +70,16 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 }
 
 /// The quantile: t with P(T < t) = p.
-/// @param p probability, 0 < p < 1; above 1/2 it has at most 53 bits of the tail: use
-/// `student_t_quantile_upper` for probabilities nearer to 1
-/// @param dof degrees of freedom, > 0, need not be whole; infinite means the normal distribution
-/// @return t; `status::out_of_domain` for NaN and for arguments outside those bounds; `status::out_of_range`
-/// when t is beyond the largest double
+/// @param p probability, 0 < p < 1; above 1/2 it carries at most 53 bits of the tail: use
+/// `student_t_quantile_upper` for probabilities closer to 1
+/// @param dof degrees of freedom, > 0, may be fractional; infinity means the normal distribution
+/// @return t; `status::out_of_domain` for NaN and for arguments outside these bounds; `status::out_of_range`
+/// if t overflows
 /// @par Accuracy
-/// largest errors seen against 113-bit arithmetic, in units in the last place, on 10^5 random
-/// arguments with p from 1e-300 to 1/2 - 1e-26: 2.0 (2.6 where the compiler contracts to fused multiply-adds)
-/// at whole dof from 1 to 1e15, 3.8 at real dof from 1 to 1e20, 4.7 / dof below 1, where t itself is that
-/// steep in p. Medians are 0.3. Under 5, 10 and 8 / dof is promised.
+/// largest errors seen against 113-bit arithmetic, in units in the last place, on 10^5 random arguments with
+/// p from 1e-300 to 1/2 - 1e-26: 2.0 (2.6 if the compiler contracts to fused multiply-adds) at whole dof from
+/// 1 to 1e15, 3.8 at real dof from 1 to 1e20, 4.7 / dof below 1, where t itself is that steep in p. Medians
+/// are 0.3. Guaranteed are less than 5, 10 and 8 / dof.
 /// @par Cost
 /// constant time, about two exponentials and sixty multiplications; allocates nothing
 /// @par Guarantees
@@ -92,14 +92,14 @@ namespace straggle::inline STRAGGLE_ABI::stats {
     return t;
 }
 
-/// The upper tail P(T > t), to full relative precision however small it is.
-/// @param t any number, also infinite
-/// @param dof degrees of freedom, > 0, need not be whole; infinite means the normal distribution
+/// The upper tail P(T > t), to full relative precision even for tiny values.
+/// @param t any number, including infinities
+/// @param dof degrees of freedom, > 0, may be fractional; infinity means the normal distribution
 /// @return the probability, 0 only below the smallest double; `status::out_of_domain` for NaN and dof <= 0
 /// @par Accuracy
-/// largest errors seen against 113-bit arithmetic, in units in the last place of the
-/// result: 3.3 where it is above 1e-3, 5.1 down to 1e-304, for dof from 1e-6 to 1e20; median 0.5. A result
-/// near 1 (t < 0) is within 2.
+/// largest errors seen against 113-bit arithmetic, in units in the last place of the result: 3.3 for results
+/// above 1e-3, 5.1 down to 1e-304, for dof from 1e-6 to 1e20; median 0.5. A result near 1 (t < 0) is within
+/// 2.
 /// @par Cost
 /// constant time, about two exponentials and sixty multiplications; allocates nothing
 /// @par Guarantees
@@ -117,11 +117,11 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 
 /// The cumulative probability P(T < t); for t > 0 at most 53 bits of 1 - p survive, see
 /// `student_t_cdf_upper`.
-/// @param t any number, also infinite
-/// @param dof degrees of freedom, > 0, need not be whole; infinite means the normal distribution
+/// @param t any number, including infinities
+/// @param dof degrees of freedom, > 0, may be fractional; infinity means the normal distribution
 /// @return the probability; `status::out_of_domain` for NaN and dof <= 0
 /// @par Accuracy
-/// that of `student_t_cdf_upper(-t, dof)`, which it is
+/// that of `student_t_cdf_upper(-t, dof)`, which is the same value
 /// @par Cost
 /// constant time, about two exponentials and sixty multiplications; allocates nothing
 /// @par Guarantees
@@ -132,17 +132,17 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 
 /// Two-sided critical values of one confidence level: `student_t_critical{0.95}(9)` is t(0.975, 9).
 ///
-/// An interval `mean +/- critical(n - 1) * s / sqrt(n)` holds the mean with that confidence. Whole degrees of
-/// freedom only, which is what counts of observations give; answers then cost a few nanoseconds.
-/// Source: critical values below 65 degrees of freedom from a table, above by ten terms of the expansion of
-/// Cornish and Fisher (Abramowitz and Stegun 26.7.5, continued by `student_t_coefficients.py`),
-/// shortened to seven by Chebyshev polynomials.
+/// An interval `mean +/- critical(n - 1) * s / sqrt(n)` contains the mean with that confidence. Whole degrees
+/// of freedom only, as for counts of observations; results then cost a few nanoseconds. Source: critical
+/// values below 65 degrees of freedom from a table, above by ten terms of the expansion of Cornish and Fisher
+/// (Abramowitz and Stegun 26.7.5, continued by `student_t_coefficients.py`), shortened to seven by Chebyshev
+/// polynomials.
 /// @par Accuracy
-/// for the level as a double, whose tail need not be what its decimals say: largest errors seen
-/// 0.6 units in the last place at 0.90, 0.95, 0.99 and 0.999, 2 at other levels
+/// for the level as a double, whose tail may differ from its decimal form: largest errors seen 0.6 units in
+/// the last place at 0.90, 0.95, 0.99 and 0.999, 2 at other levels
 /// @par Cost
-/// a value of 600 bytes without ownership. Construction at 0.90, 0.95, 0.99 or 0.999 copies a table
-/// (and can be done by the compiler); at any other level it computes 64 quantiles.
+/// a plain value of 600 bytes. Construction at 0.90, 0.95, 0.99 or 0.999 copies a table (possibly at compile
+/// time); at any other level it computes 64 quantiles.
 /// @par Guarantees
 /// noexcept, reentrant, deterministic; allocates nothing; never infinite, never NaN
 class student_t_critical {
@@ -159,11 +159,11 @@ class student_t_critical {
     }
 
     /// t with P(-t < T < t) = level.
-    /// @param dof degrees of freedom, observations less one
+    /// @param dof degrees of freedom, the number of observations minus one
     /// @pre dof >= 1
     /// @par Cost
-    /// constant time: a table look-up below 65, then a division and a polynomial. At levels nearer
-    /// to 1 than 0.9975 a quantile of the general kind (0.1 us) from 65 to 7 z^2, z being `normal_limit()`.
+    /// constant time: a table lookup below 65, then a division and a polynomial. At levels closer to 1 than
+    /// 0.9975, a general quantile (0.1 us) from 65 to 7 z^2, where z is `normal_limit()`.
     [[nodiscard]] double operator()(std::uint64_t dof) const noexcept {
         if (dof - 1 < detail::student_t::critical_small)
             return table_.small_dof[dof - 1]; // dof 0 wraps around
@@ -177,7 +177,7 @@ class student_t_critical {
 
     /// The level given to the constructor.
     [[nodiscard]] constexpr double level() const noexcept { return table_.level; }
-    /// The limit for ever more degrees of freedom: the critical value of the normal distribution.
+    /// The limit for infinitely many degrees of freedom: the critical value of the normal distribution.
     [[nodiscard]] constexpr double normal_limit() const noexcept { return table_.normal_high; }
 
   private:
@@ -187,10 +187,10 @@ class student_t_critical {
         for (int n = 0; n < critical_small; ++n) table_.small_dof[n] = exact(n + 1.0);
         double const z = exact(infinite_dof), z2 = z * z;
         table_.normal_high = z;
-        // The expansion goes as (z^2 / (2 pi dof))^k; from here eleven powers of it are below 2^-58.
+        // The expansion is in powers of z^2 / (2 pi dof); from here on, the eleventh power is below 2^-58.
         double const needed = 7 * z2;
         if (needed > static_cast<double>(from_)) from_ = static_cast<std::uint64_t>(needed) + 1;
-        // in powers of u = from / dof, 0 < u <= 1, first, to be shortened there as Lanczos does
+        // first in powers of u = from / dof, 0 < u <= 1, where Lanczos shortening applies
         auto const from = static_cast<double>(from_);
         double c[cornish_fisher_order];
         double const* row = cornish_fisher;
@@ -214,8 +214,8 @@ class student_t_critical {
     }
 
     [[nodiscard]] double exact(double dof) const noexcept {
-        // both parts without rounding wherever they count: of the level itself when it is small, of its
-        // complement when that is
+        // both parts are exact wherever they matter: the level itself when it is small, its complement when
+        // that is
         return detail::student_t::upper(dof, 0.5 * (1 - table_.level), 0.5 * table_.level);
     }
 
@@ -227,7 +227,7 @@ class student_t_critical {
     static constexpr std::uint64_t signed_range = std::uint64_t{1} << 63;
 
     detail::student_t::critical_table table_{};
-    std::uint64_t from_ = detail::student_t::critical_small + 1; // least dof the polynomial serves
+    std::uint64_t from_ = detail::student_t::critical_small + 1; // smallest dof for the polynomial
 };
 
 } // namespace straggle::stats

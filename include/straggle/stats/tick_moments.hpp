@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Count, sum and sum of squares of integer ticks, exactly: adding, removing and merging in any order give
-/// the same bits, and no variance is lost to cancellation.
+/// Exact count, sum and sum of squares of integer ticks: adding, removing and merging in any order give the
+/// same bits, and no variance is lost to cancellation.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -23,42 +23,42 @@ struct tick_squares {
     friend constexpr bool operator==(tick_squares const&, tick_squares const&) = default;
 };
 
-/// What `basic_tick_moments` keep: the plain sums of the values and of their squares.
+/// The state of `basic_tick_moments`: the sums of the values and of their squares.
 struct tick_sums {
-    std::uint64_t n = 0;    ///< values
-    detail::uint128 sum{};  ///< of them, two's complement
-    tick_squares squares{}; ///< the sum of their squares
+    std::uint64_t n = 0;    ///< number of values
+    detail::uint128 sum{};  ///< sum of the values, two's complement
+    tick_squares squares{}; ///< sum of their squares
     friend constexpr bool operator==(tick_sums const&, tick_sums const&) = default;
 };
 
 /// Exact moments of 64-bit integers, in the unit of the ticks.
 ///
-/// The sum is kept in 128 bits and the sum of squares in 192, which no 2^64 values of 64 bits can overflow.
+/// The sum is kept in 128 bits and the sum of squares in 192, which 2^64 values of 64 bits cannot overflow.
 ///
-/// @tparam Wide the wide arithmetic; `tick_moments` picks the fastest. All give identical bits.
+/// @tparam Wide the wide arithmetic; `tick_moments` uses the fastest. All give identical bits.
 /// @par Cost
 /// 48 bytes; add, remove, merge O(1), a multiplication and a few additions; allocates nothing
 /// @par Accuracy
-/// `mean` and `sum_of_squared_deviations` are within 1.5 ULP of the exact value, whatever the
-/// offset, `population_variance` within 2.5 (for up to 2^53 values)
+/// `mean` and `sum_of_squared_deviations` are within 1.5 ULP of the exact value for any offset,
+/// `population_variance` within 2.5 (for up to 2^53 values)
 /// @par Guarantees
-/// noexcept (but for broken contracts); order of arrival does not matter; usable in constant
+/// noexcept (except for broken contracts); the order of arrival does not matter; usable in constant
 /// expressions
 template <class Wide = detail::default_wide>
 class basic_tick_moments {
   public:
-    /// Takes in one value.
+    /// Adds one value.
     STRAGGLE_ALWAYS_INLINE constexpr void add(std::int64_t ticks) noexcept {
         ++n_;
         detail::add(sum_, sign_extended(ticks));
         square_top_ += detail::add_square(square_, Wide::square(ticks));
     }
 
-    /// Takes in the value of every item of a range, value(item, place): the same as adding them one by one,
-    /// and faster.
+    /// Adds the value of every item of a range, value(item, place): the same as adding them one by one, but
+    /// faster.
     template <class Items, class Value>
     STRAGGLE_ALWAYS_INLINE constexpr void add_all(Items const& items, Value&& value) {
-        // As long as no sum can leave its low words, they stay in registers and nobody asks about carries.
+        // As long as no sum can overflow its low word, sums stay in registers without carry checks.
         std::uint64_t low_sum = 0, bits = 0;
         detail::uint128 low_square{};
         std::size_t const size = items.size();
@@ -75,8 +75,8 @@ class basic_tick_moments {
         for (std::size_t i = 0; i < size; ++i) add_apart(value(items[i], i));
     }
 
-    /// Takes out a value that was added before.
-    /// @pre it was: that is only checked as far as the count goes
+    /// Removes a value that was added before.
+    /// @pre it was added: only the count is checked
     constexpr void remove(std::int64_t ticks) {
         STRAGGLE_EXPECTS(n_ > 0);
         --n_;
@@ -84,15 +84,15 @@ class basic_tick_moments {
         square_top_ -= detail::subtract(square_, Wide::square(ticks));
     }
 
-    /// Takes in all that another one holds.
+    /// Adds all values of another object.
     constexpr void merge(basic_tick_moments const& other) noexcept {
         n_ += other.n_;
         detail::add(sum_, other.sum_);
         square_top_ += detail::add(square_, other.square_) + other.square_top_;
     }
 
-    /// Takes out all that another one holds.
-    /// @pre all of it was added before: that is only checked as far as the count goes
+    /// Removes all values of another object.
+    /// @pre all of them were added: only the count is checked
     constexpr void unmerge(basic_tick_moments const& other) {
         STRAGGLE_EXPECTS(n_ >= other.n_);
         n_ -= other.n_;
@@ -100,13 +100,12 @@ class basic_tick_moments {
         square_top_ -= detail::subtract(square_, other.square_) + other.square_top_;
     }
 
-    /// Takes in a whole group by what is known of it: so many values around a mean, and the sum of their
-    /// squared deviations from it, in ticks squared.
+    /// Adds a whole group from its summary: the number of values, their mean, and the sum of their squared
+    /// deviations from it, in ticks squared.
     constexpr void add_group(std::int64_t mean, std::uint64_t values, tick_squares deviations) noexcept {
         n_ += values;
         detail::uint128 sum = Wide::multiply(static_cast<std::uint64_t>(mean), values);
-        sum.hi -=
-            static_cast<std::uint64_t>(mean >> 63) & values; // no branch on the sign: it would often be wrong
+        sum.hi -= static_cast<std::uint64_t>(mean >> 63) & values; // branchless: the sign is unpredictable
         detail::add(sum_, sum);
         detail::uint128 const square = Wide::square(mean);
         detail::uint128 const high = Wide::multiply(square.hi, values);
@@ -116,9 +115,9 @@ class basic_tick_moments {
         square_top_ += detail::add(square_, deviations.low) + deviations.top;
     }
 
-    /// The exact sums, for storing them.
+    /// The exact sums, for serialization.
     [[nodiscard]] constexpr tick_sums sums() const noexcept { return {n_, sum_, {square_, square_top_}}; }
-    /// Whether some values could have these sums: for sums that come from outside.
+    /// Whether some values can have these sums: for untrusted sums.
     [[nodiscard]] constexpr bool is_plausible() const noexcept {
         if (n_ == 0) return *this == basic_tick_moments{};
         detail::uint256 const a = n_times_squares(), b = squared_sum();
@@ -136,14 +135,14 @@ class basic_tick_moments {
         return m;
     }
 
-    /// How many values were added.
+    /// Number of values.
     [[nodiscard]] constexpr std::uint64_t count() const noexcept { return n_; }
 
-    /// A mean in two parts that together keep it to full precision even where a double could not tell
-    /// neighboring ticks apart.
+    /// A mean in two parts, which together keep full precision even if a double could not distinguish
+    /// neighboring ticks.
     struct split_mean {
         std::int64_t floor = 0; ///< rounded down to a whole tick
-        double fraction = 0;    ///< what the mean has above that, in [0, 1] ticks
+        double fraction = 0;    ///< the rest of the mean, in [0, 1] ticks
     };
 
     /// The mean in two parts. @pre `count() > 0`
@@ -181,8 +180,7 @@ class basic_tick_moments {
         return negative ? -magnitude : magnitude;
     }
 
-    /// The sum of (x - mean)^2, in ticks squared; 0 exactly when all values are equal, and when there are
-    /// none.
+    /// The sum of (x - mean)^2, in ticks squared; exactly 0 if all values are equal, and without values.
     [[nodiscard]] constexpr double sum_of_squared_deviations() const noexcept {
         if (n_ == 0) return 0.0;
         return scaled_variance() / static_cast<double>(n_);
@@ -209,9 +207,9 @@ class basic_tick_moments {
     constexpr bool fits_int64() const noexcept {
         return sum_.hi == static_cast<std::uint64_t>(static_cast<std::int64_t>(sum_.lo) >> 63);
     }
-    // n * sum of squares - sum^2 = n^2 * population variance, exactly. Not negative (Cauchy-Schwarz).
+    // n * sum of squares - sum^2 = n^2 * population variance, exactly. Nonnegative (Cauchy-Schwarz).
     constexpr double scaled_variance() const noexcept {
-        // Nearly always both products fit 128 bits.
+        // Both products nearly always fit 128 bits.
         if (square_top_ == 0 && ((square_.hi | n_) >> 32) == 0 && fits_int64()) {
             detail::uint128 a = Wide::multiply(n_, square_.lo);
             a.hi += n_ * square_.hi;
@@ -240,11 +238,11 @@ class basic_tick_moments {
         return b;
     }
 
-    // The count stands apart from the low words: side by side the compiler adds them as one vector, and the
-    // carry then waits for a trip through memory.
+    // The count is not next to the low words: otherwise the compiler would add them as one vector, and the
+    // carry would wait for a store and reload.
     detail::uint128 sum_{};        // two's complement
     detail::uint128 square_{};     // low 128 bits of the sum of squares
-    std::uint64_t square_top_ = 0; // its high 64
+    std::uint64_t square_top_ = 0; // its high 64 bits
     std::uint64_t n_ = 0;
 };
 

@@ -85,14 +85,14 @@ inline constexpr double tiny_dof = 0x1p-60;    // below, 1/2 - Q = nu/2 asinh(t/
                                 e2 * e2 * (((127 * nu + 135) * nu + 9) * nu + 1) / (5040 * nu * nu * nu))));
 }
 
-/// t where only the leading term of the tail counts: q = C/sqrt(nu) (t/sqrt(nu))^-nu. Infinite on overflow.
+/// t where only the leading term of the tail matters: q = C/sqrt(nu) (t/sqrt(nu))^-nu. Infinite on overflow.
 [[nodiscard]] inline double far_quantile(double nu, double c, double q) noexcept {
     double const root = std::sqrt(nu), lead = c / root;
     double log_v = (std::log(lead) - std::log(q)) / nu;
     if (log_v + std::log(root) > 709.9) return HUGE_VAL;
     double scale = 1, back = 1;
-    if (log_v >
-        600) { // v alone may overflow where t does not; powers of two, so that the exponent stays exact
+    if (log_v > 600) { // v alone may overflow where t does not; scale by powers of two, so that the exponent
+                       // stays exact
         log_v -= 512 * 0x1.62e42fefa39efp-1;
         scale = std::exp2(-256 * nu);
         back = 0x1p256;
@@ -110,7 +110,7 @@ inline constexpr double tiny_dof = 0x1p-60;    // below, 1/2 - Q = nu/2 asinh(t/
     return root * v * back * back;
 }
 
-/// Relative excess of a computed probability over the wanted one, and probability / (t * density).
+/// Relative excess of a computed probability over the target, and probability / (t * density).
 struct excess {
     double lambda;
     double mills;
@@ -160,7 +160,7 @@ struct excess {
 }
 
 /// t > 0 with P(T > t) = q.
-/// @param d 1/2 - q, formed by the caller without rounding whichever of the two it was given
+/// @param d 1/2 - q, computed by the caller without rounding from whichever of the two it has
 /// @return infinite when t overflows
 [[nodiscard]] inline double upper(double nu, double q, double d) noexcept {
     constexpr double pi = 0x1.921fb54442d18p+1;

@@ -3,7 +3,8 @@
 
 /// @file
 /// P(T > t) from the three forms of the tail (private part of `student_t.hpp`). An inversion may round its
-/// exponents, because a steep tail damps them; here the exponent is the result, so it carries its rounding.
+/// exponents, because a steep tail damps the error; here the exponent is the result, so its rounding error is
+/// carried along.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -33,7 +34,7 @@ namespace straggle::inline STRAGGLE_ABI::detail::student_t {
     return q + q * (l.correction + rest / f.high - f.divisor_low / f.divisor);
 }
 
-/// P(T > t) where only the leading term of the tail counts.
+/// P(T > t) where only the leading term of the tail matters.
 [[nodiscard]] inline double far_probability(double nu, double c, double t) noexcept {
     if (nu > 40) return 0;
     double const lead = c / std::sqrt(nu);
@@ -71,7 +72,7 @@ struct both_sides {
         }
         above = 3 * at.z > 2 || nu < 4 ? fraction_probability(at, c) : uniform_probability(at, c.high);
     }
-    if (above > 0.5) above = 0.5; // by rounding, where 1/2 is not left for many powers of ten of t
+    if (above > 0.5) above = 0.5; // rounding: for many powers of ten of t the result stays at 1/2
     return {above, 1 - above};
 }
 

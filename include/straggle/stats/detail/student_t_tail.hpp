@@ -25,7 +25,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail::student_t {
 
-/// A number as the unevaluated sum of a double and what rounding took from it.
+/// An unevaluated sum: a double and its rounding error.
 struct sum_pair {
     double high;
     double low;
@@ -36,7 +36,7 @@ struct sum_pair {
     return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0xFFFF'FFFF'F800'0000u);
 }
 
-/// a * b and its rounding error. In software a fused multiply-add costs more than a whole polynomial, so it
+/// a * b and its rounding error. A fused multiply-add in software costs more than a whole polynomial, so it
 /// is used only where it is an instruction.
 [[nodiscard]] inline sum_pair product(double a, double b) noexcept {
     double const p = a * b;
@@ -120,7 +120,7 @@ inline constexpr double little_z = 0.03;
     return {high, (half - high) + v};
 }
 
-/// t and what follows from it.
+/// t and derived values.
 struct point {
     double nu, inverse_nu;
     double t, t_square, t_square_low; ///< t^2 as a sum
@@ -147,7 +147,7 @@ struct point {
         return {nu, inverse_nu, t, product(t, t)};
     }
 
-    /// What rounding took from z.
+    /// The rounding error of z.
     [[nodiscard]] double z_low() const noexcept {
         sum_pair const back = product(z, nu);
         return ((t_square - back.high) - back.low + t_square_low) * inverse_nu;
@@ -182,8 +182,8 @@ struct power {
     // Convergents until exp(-4 u n) < 2^-57, where tanh(u)^2 = 1 - x.
     double const wanted = x < 0.15 ? 3.4 + 24 * x : x < 0.6 ? 4 + 15.6 * x : 32 * x - 5.4;
     int const n = static_cast<int>(wanted) + 1;
-    // Levels n..2 by the forward recurrence: no division on its critical path, and its rounding reaches the
-    // result damped hundreds of times. The first level is written without cancellation.
+    // Levels n..2 by the forward recurrence: no division on its critical path, and its rounding errors are
+    // damped hundreds of times. The first level is written without cancellation.
     double const d3 = (nu + 3) * (nu + 2) / ((nu + 4) * (nu + 6)), d4 = 12 / ((nu + 6) * (nu + 8));
     double odd = (nu + 5) * (nu + 4) / ((nu + 8) * (nu + 10));
     double a0 = 1, b0 = 0, a1 = 1 - (d4 + odd) * x, b1 = 1;
@@ -266,12 +266,12 @@ inline constexpr int odd_inverses = 24;
 /// The series of the center form, less its leading 1.
 [[nodiscard]] inline double centre_series(point const& at) noexcept {
     double const step = 2 * at.y, whole = at.y * (at.nu + 1);
-    // The first two terms are added last, so that only their rounding counts.
+    // Add the first two terms last, so that only their rounding counts.
     double const first = whole / 3, second = first * ((whole + step) * odd_inverse[1]);
     double numerator = whole + 2 * step;
     double term = second, rest = 0;
     int n = 2;
-    do { // two terms at a time; what is left then is below term * ratio / (1 - ratio)
+    do { // two terms at a time; the remainder is below term * ratio / (1 - ratio)
         double const last = (numerator + step) * odd_inverse[n + 1];
         double const one = term * (numerator * odd_inverse[n]);
         term = one * last;
@@ -280,7 +280,7 @@ inline constexpr int odd_inverses = 24;
         numerator += 2 * step;
         n += 2;
     } while (n < odd_inverses);
-    if (n == odd_inverses) { // few degrees of freedom and t^2 near them or above
+    if (n == odd_inverses) { // few degrees of freedom, with t^2 close to them or larger
         double denominator = 2 * odd_inverses + 3;
         for (int i = 0; i < 400; ++i) {
             double const ratio = numerator / denominator;
@@ -292,7 +292,7 @@ inline constexpr int odd_inverses = 24;
         }
     }
     double const sum = first + (second + rest);
-    // y is rounded; the derivative of the series follows from the density being that of the whole form.
+    // Correct for the rounding of y; the derivative of the series follows from the density of the whole form.
     double const n2_low = at.nu > at.t_square ? at.t_square - (at.n2 - at.nu) : at.nu - (at.n2 - at.t_square);
     sum_pair const back = product(at.y, at.n2);
     double const y_low = (at.t_square - back.high) - back.low + at.t_square_low - at.y * n2_low;

@@ -3,7 +3,7 @@
 
 /// @file
 /// Private part of `stats/tick_moments.hpp`: the few operations on 128, 192 and 256-bit integers that exact
-/// sums need, once with the compiler's 128-bit integer and once without.
+/// sums need, in one version with the compiler's 128-bit integer and one without.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -40,7 +40,7 @@ constexpr std::uint64_t subtract_borrow(std::uint64_t& a, std::uint64_t b, std::
     return out;
 }
 
-// a += b; returns the carry out of 128 bits. In 64-bit words: the compiler's 128-bit type spills registers
+// a += b; returns the carry out of 128 bits. Uses 64-bit words: the compiler's 128-bit type spills registers
 // here.
 constexpr std::uint64_t add(uint128& a, uint128 b) noexcept {
     a.lo += b.lo;
@@ -55,7 +55,7 @@ constexpr std::uint64_t subtract(uint128& a, uint128 b) noexcept {
     return subtract_borrow(a.hi, b.hi, subtract_borrow(a.lo, b.lo, 0));
 }
 
-// The same for a square of 64 bits, which is below 2^127: one carry cannot happen.
+// The same for a square of a 64-bit number, which is below 2^127: one of the carries cannot occur.
 constexpr std::uint64_t add_square(uint128& a, uint128 b) noexcept {
     a.lo += b.lo;
     std::uint64_t const high = b.hi + static_cast<std::uint64_t>(a.lo < b.lo);
@@ -77,7 +77,7 @@ struct portable_wide {
             a < 0 ? 0 - static_cast<std::uint64_t>(a) : static_cast<std::uint64_t>(a);
         return multiply(magnitude, magnitude);
     }
-    // a += b without a carry out.
+    // a += b, where no carry out occurs.
     static constexpr void accumulate(uint128& a, uint128 b) noexcept { add(a, b); }
     // The quotient fits 64 bits: a.hi < d.
     static constexpr std::uint64_t divide(uint128 a, std::uint64_t d) noexcept {
@@ -99,7 +99,7 @@ struct portable_wide {
 __extension__ typedef unsigned __int128 native_uint128;
 __extension__ typedef __int128 native_int128;
 
-// The same where one machine instruction does it.
+// The same with single machine instructions.
 struct native_wide {
     static constexpr native_uint128 join(uint128 a) noexcept { return (native_uint128{a.hi} << 64) | a.lo; }
     static constexpr uint128 split(native_uint128 a) noexcept {
@@ -155,7 +155,7 @@ constexpr double to_double(uint128 a) noexcept {
         lead = (a.hi << shift) | (a.lo >> (64 - shift));
         rest = a.lo << shift;
     }
-    // 64 leading bits with a sticky last one round to 53 as the whole number does.
+    // 64 leading bits with a sticky last bit round to 53 like the whole number.
     lead |= static_cast<std::uint64_t>(rest != 0);
     return static_cast<double>(lead) * power_of_two(64 - shift);
 }
@@ -165,8 +165,8 @@ constexpr double to_double(uint256 const& a) noexcept {
     while (top > 2 && a[top - 1] == 0) --top;
     std::uint64_t lost = 0;
     for (std::size_t i = 0; i + 2 < top; ++i) lost |= a[i];
-    // Below the two leading words the rest only matters as not being zero; their last bit is beyond rounding
-    // because the leading word is not zero.
+    // Below the two leading words, only whether the rest is nonzero matters; their last bit lies beyond the
+    // rounding position because the leading word is nonzero.
     return to_double(uint128{a[top - 2] | static_cast<std::uint64_t>(lost != 0), a[top - 1]}) *
            power_of_two(static_cast<int>(64 * (top - 2)));
 }
