@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a monitor was shown, and which of its bounds have bitten.
+/// What a monitor observed, and which of its limits were reached.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -12,19 +12,19 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// What became of all attempts a monitor was ever shown, and which of its bounds have bitten.
+/// What became of all attempts passed to a monitor, and which of its limits were reached.
 /// @par Guarantees
 /// `attempts.seen == attempts.used + attempts.failed + attempts.killed +
 /// attempts.total_rejected() + too_old + early + over_capacity`
 struct monitor_counts {
     attempt_counts attempts;           ///< as for a ranking; `used` ones entered the statistics
-    std::uint64_t too_old = 0;         ///< dropped: ended before everything the monitor still holds
+    std::uint64_t too_old = 0;         ///< dropped: ended before the oldest step that the monitor holds
     std::uint64_t early = 0;           ///< dropped: ended after the caller's `now`
     std::uint64_t over_capacity = 0;   ///< dropped: more than `max_pairs`, `max_jobs` or `max_nodes`
-    std::uint64_t unfinished_jobs = 0; ///< `finish` gave nothing back, for `max_finished`
-    std::uint64_t forgotten_jobs = 0;  ///< nothing was seen of them for so long that they count as over
-    std::uint64_t evicted_jobs = 0;    ///< forgotten before that, for `max_jobs`
-    /// Adds another tally.
+    std::uint64_t unfinished_jobs = 0; ///< `finish` released nothing because of `max_finished`
+    std::uint64_t forgotten_jobs = 0;  ///< not seen for so long that they count as over
+    std::uint64_t evicted_jobs = 0;    ///< forgotten earlier because of `max_jobs`
+    /// Adds other counts.
     constexpr monitor_counts& operator+=(monitor_counts const& other) noexcept {
         attempts += other.attempts;
         too_old += other.too_old;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `monitor/monitor.hpp`: memory for tables that come, grow and go for ever. What one job
-/// gives back is what the next one takes.
+/// Private part of `monitor/monitor.hpp`: memory for tables that come, grow and go continually. Memory freed
+/// by one job is reused for the next.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -20,12 +20,12 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Blocks of 128, 256, 512... bytes, cut in halves from chunks; two halves that are free become one again
-// (Knowlton's buddy system, 1965), so that memory that held many small tables can hold a large one.
+// Blocks of 128, 256, 512... bytes, halved from chunks; two free halves merge again (Knowlton's buddy system,
+// 1965), so that memory freed by many small tables can hold a large one.
 class block_arena {
   public:
     static constexpr unsigned smallest = 7; // log2 of bytes
-    static constexpr unsigned orders = 40;  // blocks are of 2^0, 2^1... of the smallest
+    static constexpr unsigned orders = 40;  // block sizes are 2^0, 2^1... times the smallest
 
     block_arena() = default;
     block_arena(block_arena const&) = delete;
@@ -46,13 +46,13 @@ class block_arena {
         for (unsigned o = 0; o < orders; ++o) std::swap(free_[o], other.free_[o]);
     }
 
-    // The order of the smallest block that has so many bytes. @pre bytes > 0
+    // The order of the smallest block with that many bytes. @pre bytes > 0
     [[nodiscard]] static constexpr unsigned order_for(std::size_t bytes) noexcept {
         unsigned const width = static_cast<unsigned>(std::bit_width(bytes - 1));
         return width > smallest ? width - smallest : 0;
     }
 
-    // A block of some bytes, anything in it. Strong guarantee.
+    // An uninitialized block. Strong guarantee.
     [[nodiscard]] void* take(std::size_t bytes) {
         unsigned const order = order_for(bytes);
         unsigned o = order;
@@ -68,11 +68,11 @@ class block_arena {
         return c.memory + (std::size_t{first - c.first} << smallest);
     }
 
-    // @pre it was taken with as many bytes
+    // @pre it was taken with the same size
     void give_back(void* block, std::size_t bytes) noexcept {
         chunk const& c = chunk_at(block);
         std::size_t const offset = static_cast<std::size_t>(static_cast<std::byte*>(block) - c.memory);
-        std::uint32_t at = static_cast<std::uint32_t>(offset >> smallest); // in the chunk
+        std::uint32_t at = static_cast<std::uint32_t>(offset >> smallest); // unit within the chunk
         unsigned order = order_for(bytes);
         for (; order < c.order; ++order) {
             std::uint32_t const buddy = at ^ (1u << order);
@@ -83,7 +83,7 @@ class block_arena {
         link(c.first + at, order);
     }
 
-    // All the memory there is, in bytes.
+    // Total memory, in bytes.
     [[nodiscard]] std::size_t capacity() const noexcept { return units_.size() << smallest; }
 
   private:
@@ -91,13 +91,14 @@ class block_arena {
 
     struct chunk {
         std::byte* memory;
-        std::uint32_t first; // unit
+        std::uint32_t first; // first unit
         unsigned order;
     };
-    // Of the smallest size.
+    // A block of the smallest size.
     struct unit {
-        std::uint32_t before = none, after = none; // in the list of free blocks, of the first unit of one
-        std::uint8_t free_order = 0;               // one more than the order if a free block begins here
+        std::uint32_t before = none,
+                      after = none;  // in the list of free blocks; valid for the first unit of a block
+        std::uint8_t free_order = 0; // order + 1 if a free block starts here
     };
 
     void link(std::uint32_t first, unsigned order) noexcept {
@@ -112,7 +113,7 @@ class block_arena {
         if (u.after != none) units_[u.after].before = u.before;
     }
 
-    // A chunk with room for a block, and at least a quarter of what there is. Returns its order.
+    // Adds a chunk with room for a block, at least a quarter of the present total. Returns its order.
     unsigned add_chunk(unsigned least) {
         unsigned const quarter = static_cast<unsigned>(std::bit_width(units_.size() / 4));
         unsigned const order = (std::max)(least, quarter > 2 ? quarter - 1 : 2u);
@@ -127,7 +128,8 @@ class block_arena {
         return order;
     }
 
-    // Chunks are few, as each is at least a quarter of those before, and most memory is in the last ones.
+    // Chunks are few, since each is at least a quarter of the earlier total, and most memory is in the last
+    // ones.
     [[nodiscard]] std::size_t chunk_of(std::uint32_t first) const noexcept {
         std::size_t c = chunks_.size() - 1;
         while (chunks_[c].first > first) --c;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `monitor/monitor.hpp`: numbers the buckets of time. Bucket k holds the times from k steps
-/// after the epoch of the clock to just before k + 1, so that monitors on different machines agree.
+/// Private part of `monitor/monitor.hpp`: numbers time buckets. Bucket k holds the times from k steps after
+/// the epoch of the clock to just before k + 1, so that monitors on different machines agree.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -40,7 +40,7 @@ class bucket_clock {
     [[nodiscard]] bool is_running() const noexcept { return step_ > 0; }
     [[nodiscard]] ticks step() const noexcept { return step_; }
 
-    // The bucket a time is in; nothing for NaN and times so far out that they cannot be numbered.
+    // The bucket of a time; empty for NaN and times too distant to be numbered.
     [[nodiscard]] std::optional<std::int64_t> bucket_of(Time const& time) const noexcept {
         if (!is_running()) return 0;
         return numbered(floor_of(ticks_of(time)));
@@ -74,7 +74,7 @@ class bucket_clock {
     ticks step_;
 };
 
-// The length of a step of time, in ticks; 0 without windows. @pre the options make sense
+// The length of a time step in ticks; 0 without windows. @pre the options are valid
 template <class Options>
 auto step_length(Options const& o) {
     using ticks = decltype(ticks_of(o.window));
@@ -82,7 +82,7 @@ auto step_length(Options const& o) {
     STRAGGLE_EXPECTS(window >= 0 && slide >= 0 && slide <= window);
     return slide > 0 ? slide : window;
 }
-// How many steps a window has. @pre the same
+// Number of steps per window. @pre the options are valid
 template <class Options>
 std::size_t steps_of_window(Options const& o) {
     using ticks = decltype(ticks_of(o.window));
@@ -96,11 +96,11 @@ std::size_t steps_of_window(Options const& o) {
     if constexpr (std::is_floating_point_v<ticks>)
         STRAGGLE_EXPECTS(rest <= window / 1000000 && -rest <= window / 1000000);
     else
-        STRAGGLE_EXPECTS(rest == 0); // the window is no whole number of slides
+        STRAGGLE_EXPECTS(rest == 0); // the window is not a whole number of slides
     return whole;
 }
 
-// How many units of `To` a unit of `From` is; one where either does not know its own.
+// Units of `To` per unit of `From`; 1 if either has no known unit.
 template <class From, class To>
 constexpr double units_in() noexcept {
     if constexpr (!std::is_arithmetic_v<From> && !std::is_arithmetic_v<To>)

@@ -2,8 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `monitor/monitor.hpp`: what one attempt goes through before it is kept, or counted as
-/// dropped.
+/// Private part of `monitor/monitor.hpp`: processes one attempt until it is stored, or counted as dropped.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -26,7 +25,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What a monitor holds but for its ranking, and the way in.
+// All state of a monitor except its ranking, and the intake.
 template <class Record, class Fields, class Ranking, class Time>
 class intake {
     using reading = reading_t<Fields, Record>;
@@ -48,19 +47,19 @@ class intake {
           evidence_(steps_of_window(options_) + (clock_.is_running() ? 1 : 0), memory(options_)),
           bounds_{options_.max_pairs, options_.max_jobs, options_.max_nodes, options_.max_finished} {}
 
-    // Takes in an attempt as `fields` say it is to be read, whose end moves the window. `known`: what
-    // `look_up` found before.
+    // Adds an attempt, read as `fields` say, whose end moves the window. `known`: an earlier result of
+    // `look_up`.
     template <class Read, class Known = not_looked_up>
     bool observe_by(Read const& fields, Record const& attempt, Known const& known = {}) {
         std::optional<std::int64_t> number = 0;
         if constexpr (given<decltype(Fields::end)>)
             number = bucket_of_end(attempt);
         else
-            STRAGGLE_EXPECTS(!clock_.is_running()); // a window needs observe(attempt, now)
+            STRAGGLE_EXPECTS(!clock_.is_running()); // a window requires observe(attempt, now)
         if (number) evidence_.advance(*number);
         return take(fields, attempt, number, known);
     }
-    // The same where the caller's clock moves the window.
+    // The same with the caller's clock moving the window.
     template <class Read, class Known = not_looked_up>
     bool observe_at(Time now, Read const& fields, Record const& attempt, Known const& known = {}) {
         std::optional<std::int64_t> const present = clock_.bucket_of(now);
@@ -72,7 +71,7 @@ class intake {
             return take(fields, attempt, present, known);
     }
 
-    // Where job and node of an attempt are, if they are known.
+    // Finds the job and node of an attempt, if known.
     [[nodiscard]] looked_up look_up(Record const& attempt) const {
         auto const& held = evidence_.held();
         auto&& job = project(fields_.job, attempt);
@@ -84,7 +83,7 @@ class intake {
     }
 
     [[nodiscard]] store_bounds const& bounds() const noexcept { return bounds_; }
-    // How many units of time a unit of durations is.
+    // Units of time per unit of duration.
     static constexpr double durations_in_time() noexcept {
         return units_in<typename duration_of<Fields, Record>::type, span_type>();
     }
@@ -102,7 +101,7 @@ class intake {
     emptied_by_moving<monitor_counts> counts_;
 
   private:
-    // The step of time an attempt ended in; nothing where it does not say.
+    // The time step in which an attempt ended; empty if unknown.
     [[nodiscard]] std::optional<std::int64_t> bucket_of_end(Record const& attempt) const {
         if (!clock_.is_running()) return 0;
         auto const& end = project(fields_.end, attempt);
@@ -110,7 +109,7 @@ class intake {
         return clock_.bucket_of(unwrap(end));
     }
 
-    // `number`: the step the attempt belongs to, nothing if that is not known.
+    // `number`: the step of the attempt, empty if unknown.
     template <class Read, class Known>
     STRAGGLE_ALWAYS_INLINE bool take(Read const& fields, Record const& attempt,
                                      std::optional<std::int64_t> number, Known const& known) {
@@ -161,15 +160,14 @@ class intake {
         tally_.seen = 1;
         attempt_counts const tally = std::exchange(tally_, {});
         counts_.value.attempts += tally;
-        // What was dropped belongs to no window; what has no time of its own, to the step going on.
+        // Dropped attempts belong to no window; attempts without a time belong to the current step.
         bool const dropped = tally.failed + tally.killed + tally.total_rejected() == 0;
         bool const placed = number ? evidence_.holds(*number) : !evidence_.empty();
         if (!dropped && placed) evidence_.at(number.value_or(evidence_.head())).counts += tally;
     }
 
     store_bounds bounds_;
-    attempt_counts
-        tally_; // of the attempt that is taken in: 0 between any two, so that nobody has to clear it
+    attempt_counts tally_; // of the current attempt: 0 between attempts, so that it needs no clearing
 };
 
 } // namespace straggle::detail

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `monitor/monitor.hpp`: how long a job is remembered of which nothing is in the window, and
-/// which one is the next to be forgotten.
+/// Private part of `monitor/monitor.hpp`: how long a job without attempts in the window is remembered, and
+/// which is forgotten next.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -16,52 +16,51 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The most of everything that is kept.
+// Limits on what is stored.
 struct store_bounds {
     std::size_t pairs, jobs, nodes, finished;
 };
 
-// Durations as a job remembers its longest one: in a float, which is enough for a rule of thumb.
+// A job's longest duration is stored as a float: precise enough for a heuristic.
 inline float as_length(double duration) noexcept {
     constexpr double most = 3e38;
     return static_cast<float>(duration < most ? duration : most);
 }
 
-// How many steps of time a job is remembered after its last one: so many for each unit of its longest
-// attempt.
+// How many time steps a job is remembered after its last one: proportional to its longest attempt.
 class remembered_steps {
   public:
     remembered_steps() = default;
     explicit remembered_steps(double per_unit) noexcept : per_unit_(per_unit) {}
-    // Whether a job outlives the steps it is in.
+    // Whether a job outlives its steps.
     [[nodiscard]] bool any() const noexcept { return per_unit_ > 0; }
 
-    // The step in which a job is forgotten of which nothing was seen after `last`.
+    // The step in which a job last seen at `last` is forgotten.
     [[nodiscard]] std::int64_t until(std::int64_t last, float longest) const noexcept {
         constexpr double most = 0x1p61;
         double const steps = std::ceil(static_cast<double>(longest) * per_unit_);
-        return last + 1 + static_cast<std::int64_t>(steps < most ? steps : most); // NaN is no length
+        return last + 1 + static_cast<std::int64_t>(steps < most ? steps : most); // NaN is not a length
     }
 
   private:
     double per_unit_ = 0;
 };
 
-// Jobs of which nothing is in the window, the one to be forgotten first on top. A row may be out of date: the
-// job has been seen again, or is gone; that shows when it comes to the top.
+// Jobs without attempts in the window, the next to be forgotten on top. A row may be outdated because the job
+// was seen again or is gone; that is checked when it reaches the top.
 class idle_jobs {
   public:
     struct row {
         std::int64_t until;
-        std::uint64_t seen; // of the job: which of those that had its number in turn
+        std::uint64_t seen; // of the job: distinguishes successive jobs with the same number
         std::uint32_t job;
     };
 
-    // Room for so many jobs, and as many rows of jobs that are gone.
+    // Reserves room for that many jobs, and as many outdated rows.
     void reserve(std::size_t jobs) {
         if (std::size_t const rows = 2 * jobs + 8; rows > rows_.capacity()) rows_.reserve(2 * rows);
     }
-    // @pre there is room for the jobs there are; `is_of_a_job(row)` says whether its job is not gone
+    // @pre there is room for all jobs; `is_of_a_job(row)` says whether its job still exists
     template <class IsOfAJob>
     void push(row const& r, IsOfAJob&& is_of_a_job) noexcept {
         if (rows_.size() == rows_.capacity()) {

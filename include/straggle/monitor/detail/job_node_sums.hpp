@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `monitor/monitor.hpp`: what is kept of the attempts that one job has on one node within
-/// one step of time, in 32 bytes; and what is kept of a job when its steps are gone.
+/// Private part of `monitor/monitor.hpp`: the sums over the attempts of one job on one node within one time
+/// step, in 32 bytes; and the sums of a job whose steps have expired.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -18,7 +18,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Exact sums that outgrew their pair, which is then only a reference to them.
+// Exact sums that outgrew their pair, which then only refers to them.
 class wide_sums {
   public:
     [[nodiscard]] stats::tick_moments& operator[](std::uint64_t place) {
@@ -28,7 +28,7 @@ class wide_sums {
         return sums_[detail::to_size(place)];
     }
 
-    // A place for `m`. What may throw comes first.
+    // Stores `m` and returns its place. Everything that may throw comes first.
     [[nodiscard]] std::uint64_t keep(stats::tick_moments const& m) {
         if (free_ == none) {
             sums_.push_back(m);
@@ -39,7 +39,7 @@ class wide_sums {
         (*this)[place] = m;
         return place;
     }
-    // Allocates nothing, also not in a copy: a place that is free tells in its count which other one is.
+    // Never allocates, not even in a copy: the count of a free place links to the next free one.
     void give_back(std::uint64_t place) noexcept {
         (*this)[place] = stats::tick_moments::from({free_, {}, {}});
         free_ = place;
@@ -52,13 +52,13 @@ class wide_sums {
     std::uint64_t free_ = none;
 };
 
-// Exact, for integer ticks that are not negative.
+// Exact, for nonnegative integer ticks.
 class tick_pair {
   public:
     using value_type = std::int64_t;
     using moments_type = stats::tick_moments;
     using wide_type = wide_sums;
-    // Ticks are exact wherever they are.
+    // Ticks are exact without an origin.
     struct origin_type {
         [[nodiscard]] static constexpr origin_type at(std::int64_t) noexcept { return {}; }
     };
@@ -109,11 +109,11 @@ class tick_pair {
         if (is_wide()) wide.give_back(sum_);
     }
 
-    // The moments of all pairs together; calls visit(pair, place) for each on the way.
+    // The moments of all pairs together; calls visit(pair, place) for each in passing.
     template <class Visit>
     [[nodiscard]] static stats::tick_moments together(std::span<tick_pair const> pairs, wide_sums const& wide,
                                                       Visit&& visit) {
-        // As in tick_moments::add_all: as long as nothing can leave the low words, nobody asks about carries.
+        // As in tick_moments::add_all: no carry checks while sums stay in the low words.
         low_sums const low = low_words(pairs, visit);
         std::uint64_t const bits = low.bits, size = pairs.size();
         if (low.count_bits >> 31 == 0 && (((bits | size) >> 32) == 0 || (bits >> 46 == 0 && size >> 16 == 0)))
@@ -123,7 +123,7 @@ class tick_pair {
         return m;
     }
 
-    // The duration, when there is but one.
+    // A single duration.
     [[nodiscard]] bool is_single() const noexcept { return n_ == 1; }
     [[nodiscard]] std::int64_t single() const noexcept { return static_cast<std::int64_t>(sum_); }
 
@@ -132,15 +132,15 @@ class tick_pair {
 
     [[nodiscard]] bool is_wide() const noexcept { return n_ == in_wide; }
 
-    // What pairs come to as long as nothing leaves the low words, and which bits there were. A pair that went
-    // wide has all bits of its count set.
+    // Sums over pairs that stay in the low words, and the union of their bits. A wide pair has all bits of
+    // its count set.
     struct low_sums {
         std::uint64_t n = 0, sum = 0, bits = 0;
         uint128 square{};
         std::uint32_t count_bits = 0;
     };
-    // Never inlined: amid a ranking, GCC 12 with AVX-512 kept one of the sums in a vector register and that
-    // on the stack, and every pair waited for it.
+    // Never inlined: inside a ranking, GCC 12 with AVX-512 kept one of the sums in a vector register spilled
+    // to the stack, and every pair waited for it.
     template <class Visit>
     STRAGGLE_NEVER_INLINE static low_sums low_words(std::span<tick_pair const> pairs, Visit& visit) {
         low_sums s;
@@ -161,17 +161,17 @@ class tick_pair {
     uint128 square_{};
 };
 
-// Nothing outgrows a pair of reals.
+// Pairs of reals never outgrow their fields.
 struct no_wide_sums {};
 
-// Running mean and squared deviations (Welford 1962, Chan et al. 1979) of floating-point durations, less an
-// origin that the whole job has in common: its first duration. As that is one of the job's own, it is at most
-// sqrt(n) standard deviations from the mean of its n durations, and what rounding loses is in proportion to
-// that, not to how large the durations are.
+// Running mean and squared deviations (Welford 1962, Chan et al. 1979) of floating-point durations, relative
+// to an origin shared by the whole job: its first duration. As one of the job's own n durations, it is at
+// most sqrt(n) standard deviations from their mean, and rounding errors are proportional to that, not to the
+// size of the durations.
 class real_sums {
   public:
     [[nodiscard]] std::uint64_t count() const noexcept { return n_; }
-    // Of the durations less the origin.
+    // Of the durations minus the origin.
     [[nodiscard]] double mean() const noexcept { return mean_; }
     [[nodiscard]] double sum_of_squared_deviations() const noexcept { return m2_; }
     [[nodiscard]] static real_sums from(std::uint64_t n, double mean, double m2) noexcept {
@@ -181,7 +181,7 @@ class real_sums {
         s.m2_ = m2;
         return s;
     }
-    // The same less an origin that is further by so much.
+    // The same relative to an origin that is larger by `by`.
     [[nodiscard]] real_sums moved(double by) const noexcept { return from(n_, mean_ - by, m2_); }
 
     STRAGGLE_ALWAYS_INLINE void add(double x) noexcept {
@@ -240,7 +240,7 @@ class real_pair {
     real_sums sums_;
 };
 
-// Moments of a whole job from those of its pairs, less the job's origin.
+// Moments of a whole job from those of its pairs, relative to the job's origin.
 class real_total {
   public:
     STRAGGLE_ALWAYS_INLINE void add(std::uint64_t n, double mean, double m2) noexcept {
@@ -251,16 +251,17 @@ class real_total {
     }
     void add(real_sums const& s) noexcept { add(s.count(), s.mean(), s.sum_of_squared_deviations()); }
     [[nodiscard]] std::uint64_t count() const noexcept { return n_; }
-    // Whether the origin is so far from the mean that squares have lost a digit: then once more, nearer.
+    // Whether the origin is so far from the mean that squares have lost a digit: then repeat, with a closer
+    // origin.
     [[nodiscard]] bool is_skewed() const noexcept {
         double const between = sum_ / static_cast<double>(n_) * sum_;
         return between > 0.9 * squares_;
     }
-    // Begins anew, around an origin that is about the mean.
+    // Restarts with an origin close to the mean.
     [[nodiscard]] real_total nearer(double origin) const noexcept {
         real_total t;
         double const moved = origin + (step_ + sum_ / static_cast<double>(n_));
-        t.step_ = moved - origin; // what rounding makes of it
+        t.step_ = moved - origin; // the step after rounding
         return t;
     }
     [[nodiscard]] stats::moments moments(double origin) const noexcept {

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `monitor/monitor.hpp`: what is kept of a job, and how a new one gets its number.
+/// Private part of `monitor/monitor.hpp`: the data of a job, and how a new job gets its number.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -20,27 +20,27 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The pairs of a job within one step of time.
+// The pairs of a job within one time step.
 template <class Pair>
 struct job_span {
     static constexpr std::uint32_t none = (std::numeric_limits<std::uint32_t>::max)();
     pair_table<Pair> table;
-    std::uint32_t next = none; // of the same job, among those that are not the first of theirs
-    float longest = 0;         // attempt
+    std::uint32_t next = none; // next span of the same job; never the first one
+    float longest = 0;         // longest attempt
 
     void lengthen(double attempt) noexcept {
         float const length = as_length(attempt);
         if (length > longest) longest = length;
     }
 };
-// Spans that are not the first of their jobs: each job has a list of them.
+// Spans other than the first of their job, in one list per job.
 template <class Pair>
 class later_spans {
   public:
     using span_type = job_span<Pair>;
     static constexpr std::uint32_t none = span_type::none;
 
-    // What follows a span, or nothing.
+    // The next span of the job, or null.
     [[nodiscard]] span_type const* after(span_type const& s) const noexcept {
         return s.next == none ? nullptr : &spans_[s.next];
     }
@@ -56,7 +56,7 @@ class later_spans {
     void make_room() {
         if (free_ == none) make_room_for_one(spans_);
     }
-    // Where a span is that was the first. @pre there is room
+    // Moves the first span here, and returns its index. @pre there is room
     [[nodiscard]] std::uint32_t push(span_type const& first) noexcept {
         std::uint32_t const at = free_;
         if (at == none) {
@@ -66,7 +66,7 @@ class later_spans {
         free_ = std::exchange(spans_[at], first).next;
         return at;
     }
-    // Takes a span without pairs out of the list of a job.
+    // Removes a span without pairs from the list of its job.
     void unlink(span_type& first, span_type& span) noexcept {
         std::uint32_t const next = span.next;
         if (&span != &first) {
@@ -94,22 +94,22 @@ class later_spans {
     std::vector<span_type> spans_;
     std::uint32_t free_ = none;
 };
-// What is looked at for each attempt.
+// Data needed for every attempt.
 template <class Pair>
 struct job_row {
-    job_span<Pair> first; // the one begun last; without pairs where nothing is in the ring
+    job_span<Pair> first; // the latest span; without pairs if none is in the ring
     [[no_unique_address]] typename Pair::origin_type origin{};
 };
-// And what is not.
+// Data rarely needed.
 template <class Pair>
 struct job_past {
-    std::uint64_t seen = 0;             // when the job first appeared, counted in jobs
-    typename Pair::moments_type gone{}; // what it said in steps that are gone
-    // Step in which it was last seen, of those that are gone or in which it ran.
+    std::uint64_t seen = 0;             // creation number of the job
+    typename Pair::moments_type gone{}; // its sums from expired steps
+    // Latest step in which it was seen, among expired steps and steps in which it was running.
     std::int64_t last = (std::numeric_limits<std::int64_t>::min)();
-    float longest = 0; // attempt that ended in steps that are gone, or runs
+    float longest = 0; // longest attempt that ended in expired steps, or is running
     bool is_finished = false;
-    bool is_idle = false; // has a row among those that will be forgotten
+    bool is_idle = false; // has a row in the list of idle jobs
 };
 
 // The live jobs of a store in order of first appearance.
@@ -124,8 +124,8 @@ template <class Store>
     return order;
 }
 
-// Gives identifiers their numbers, and takes the numbers back unless told to keep them: so a failed
-// allocation leaves no trace.
+// Assigns numbers to identifiers, and revokes them unless told to keep them: so a failed allocation leaves no
+// trace.
 template <class Store>
 class new_names {
     using origin_type = typename Store::origin_type;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `monitor/monitor.hpp`: the jobs that are remembered. Of each its pairs with nodes, by the
-/// slot of the step of time they are in, and one sum of what it said in steps that are gone.
+/// Private part of `monitor/monitor.hpp`: the remembered jobs. Each has its pairs with nodes, by the slot of
+/// their time step, and one sum over expired steps.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -43,7 +43,7 @@ class job_store {
     using job_past = detail::job_past<Pair>;
     using idle_type = idle_jobs;
 
-    // `slots`: steps of time that are told apart.
+    // `slots`: number of separate time steps.
     job_store(std::size_t slots, remembered_steps memory) : slots_(slots), memory_(memory) {}
     job_store(job_store const& other)
         : jobs_(other.jobs_),
@@ -64,7 +64,7 @@ class job_store {
                 s->table = s->table.copy(arena_);
         }
     }
-    // The other one is empty then, and of as much use as before.
+    // The moved-from store is empty and usable.
     job_store(job_store&& other) noexcept : slots_(other.slots_), memory_(other.memory_) { swap(other); }
     job_store& operator=(job_store const& other) { return *this = job_store(other); }
     job_store& operator=(job_store&& other) noexcept {
@@ -99,24 +99,24 @@ class job_store {
     [[nodiscard]] bool is_in_ring(std::uint32_t job) const noexcept {
         return rows_[job].first.table.size() != 0;
     }
-    // What follows a span of a job, or nothing.
+    // The next span of a job, or null.
     [[nodiscard]] job_span const* after(job_span const& s) const noexcept { return spans_.after(s); }
     [[nodiscard]] typename Pair::wide_type const& wide() const noexcept { return wide_; }
     [[nodiscard]] typename Pair::wide_type& wide() noexcept { return wide_; }
     [[nodiscard]] std::size_t slots() const noexcept { return slots_; }
     [[nodiscard]] std::size_t pairs() const noexcept { return n_.pairs; }
-    // Jobs forgotten by and by, and for want of room.
+    // Number of jobs forgotten by age, and for lack of room.
     [[nodiscard]] std::uint64_t forgotten() const noexcept { return n_.forgotten; }
     [[nodiscard]] std::uint64_t evicted() const noexcept { return n_.evicted; }
     void count_lost_jobs(std::uint64_t forgotten, std::uint64_t evicted) noexcept {
         n_.forgotten += forgotten;
         n_.evicted += evicted;
     }
-    // Goes up whenever an index may have gone to another identifier.
+    // Increases whenever an index may have been reassigned.
     [[nodiscard]] std::uint64_t erasures() const noexcept { return n_.erasures; }
 
-    // Adds a duration to the pair of a job and a node in a slot; `known`: where they are, as far as that is
-    // known. False when something would be one too many. Strong guarantee.
+    // Adds a duration to the pair of a job and a node in a slot; `known`: their locations, as far as known.
+    // False if a limit is exceeded. Strong guarantee.
     STRAGGLE_ALWAYS_INLINE bool add(looked_up const& known, job_key job, node_key node, std::uint32_t slot,
                                     value_type value, store_bounds const& bounds) {
         if (known.job != none && known.node != none) [[likely]] {
@@ -143,19 +143,19 @@ class job_store {
         return rows_[job].first.table.prefetch_pair(node);
     }
 
-    // Where a pair is; no pair where it would be one too many.
+    // The location of a pair; no pair if a limit was exceeded.
     struct place {
         Pair* pair = nullptr;
         job_span* span = nullptr;
         std::uint32_t job = none;
     };
-    // The pair, new if need be. `origin`: of the job, if that is new. Strong guarantee.
+    // The pair, created if needed. `origin`: for a new job. Strong guarantee.
     [[nodiscard]] place find_or_insert(job_key job, node_key node, std::uint32_t slot, origin_type origin,
                                        store_bounds const& bounds) {
         return find_or_insert(jobs_.find(job), nodes().find(node), job, node, slot, origin, bounds);
     }
 
-    // A job, which may be new; nothing when it is one too many. Strong guarantee.
+    // A job, created if needed; none if a limit is exceeded. Strong guarantee.
     [[nodiscard]] std::uint32_t find_or_insert(job_key job, origin_type origin, store_bounds const& bounds) {
         std::uint32_t j = jobs_.find(job);
         if (j != none) return j;
@@ -167,7 +167,7 @@ class job_store {
         if (must_evict) evict();
         return j;
     }
-    // A node that may be new, for a use of it that `use` makes room for.
+    // A node, created if needed, for a use that `use` makes room for.
     template <class Use>
     std::uint32_t find_or_insert_node(node_key node, Use&& use) {
         new_names names(*this, {});
@@ -181,7 +181,7 @@ class job_store {
         if (nodes_.leave(node)) ++n_.erasures;
     }
 
-    // What all jobs have in a slot becomes their past: it was step `number`.
+    // Turns the contents of a slot, which was step `number`, into the past of its jobs.
     void close(std::uint32_t slot, std::int64_t number) noexcept {
         if (slot >= listed_.size()) return;
         for (std::uint32_t const job : listed_[slot]) {
@@ -199,18 +199,18 @@ class job_store {
         listed_[slot].clear();
     }
 
-    // To be called for a job of which nothing may be in the ring.
+    // Call for a job that may have nothing in the ring.
     void rest(std::uint32_t job) noexcept {
         job_past& past = pasts_[job];
         if (is_in_ring(job)) return;
         if (past.is_finished || !memory_.any()) return drop(job);
-        if (past.is_idle) return; // its row shows that it has been seen since when it comes to the top
+        if (past.is_idle) return; // its row is checked against the new time when it reaches the top
         past.is_idle = true;
         idle_.push({memory_.until(past.last, past.longest), past.seen, job},
                    [this](typename idle_type::row const& r) { return this->is_current(r); });
     }
 
-    // Forgets the jobs whose time has come when step `number` begins.
+    // Forgets the jobs that expire at the start of step `number`.
     void forget_until(std::int64_t number) noexcept {
         while (can_evict() && idle_.top().until <= number) {
             ++n_.forgotten;
@@ -227,9 +227,9 @@ class job_store {
         drop(job);
     }
 
-    // Nodes that went must go from the order before their numbers are given to others.
+    // Removes unused nodes from the order, before their numbers are reused.
     void tidy() noexcept { nodes_.tidy(); }
-    // Puts the nodes in another order. @pre it is a permutation
+    // Reorders the nodes. @pre it is a permutation
     void set_order(std::vector<std::uint32_t> order) noexcept { nodes_.set_order(std::move(order)); }
 
     void clear() noexcept {
@@ -250,8 +250,8 @@ class job_store {
         std::uint64_t jobs_seen = 0, forgotten = 0, evicted = 0, erasures = 0;
     };
 
-    // A duration of a new pair of a job and a node that are both known, in the step of time that the job
-    // began last. False when it would be one too many. Strong guarantee.
+    // Adds a duration of a new pair of a known job and a known node, in the job's latest step. False if a
+    // limit is exceeded. Strong guarantee.
     STRAGGLE_NEVER_INLINE bool add_pair(std::uint32_t job, std::uint32_t node, value_type value,
                                         store_bounds const& bounds) {
         job_row& r = rows_[job];
@@ -259,7 +259,7 @@ class job_store {
         Pair& pair = r.first.table.insert(node, arena_);
         nodes_.use(node);
         ++n_.pairs;
-        pasts_[job].is_finished = false; // it goes on
+        pasts_[job].is_finished = false; // it continues
         pair.add(value, r.origin, wide_);
         r.first.lengthen(static_cast<double>(value));
         return true;
@@ -271,7 +271,7 @@ class job_store {
         place const at =
             find_or_insert(known_job, known_node, job, node, slot, origin_type::at(value), bounds);
         if (at.pair == nullptr) return false;
-        at.pair->add(value, rows_[at.job].origin, wide_); // throws for no new pair
+        at.pair->add(value, rows_[at.job].origin, wide_); // never throws for a new pair
         at.span->lengthen(static_cast<double>(value));
         return true;
     }
@@ -293,7 +293,7 @@ class job_store {
         names.keep();
         nodes_.use(n);
         ++n_.pairs;
-        pasts_[j].is_finished = false; // it goes on
+        pasts_[j].is_finished = false; // it continues
         if (must_evict) evict();
         return at;
     }
@@ -313,10 +313,10 @@ class job_store {
         return {pair, &first, job};
     }
 
-    // Room for one more job of a slot. Many may be gone by now, or be named twice: if they stayed, a step of
-    // time that goes on and on would remember all jobs it ever saw.
+    // Makes room for one more job in a slot. Removes gone jobs and duplicates: otherwise an endless step
+    // would remember all jobs it ever saw.
     void make_room_in_list(std::uint32_t slot) {
-        if (slots_ == 1) return; // which never closes
+        if (slots_ == 1) return; // a single slot never closes
         if (listed_.size() < slots_) listed_.resize(slots_);
         std::vector<std::uint32_t>& list = listed_[slot];
         if (list.size() < list.capacity()) return;
@@ -344,7 +344,7 @@ class job_store {
     [[nodiscard]] bool is_current(typename idle_type::row const& r) const noexcept {
         return jobs_.contains(r.job) && pasts_[r.job].seen == r.seen;
     }
-    // Whether a job could be forgotten; then the one on top is the next.
+    // Whether a job can be forgotten; the one on top is then the next.
     [[nodiscard]] bool can_evict() noexcept {
         while (!idle_.empty()) {
             typename idle_type::row const top = idle_.top();
@@ -371,7 +371,7 @@ class job_store {
         idle_.pop();
         drop(job);
     }
-    // @pre nothing of it is in the ring
+    // @pre it has nothing in the ring
     void drop(std::uint32_t job) noexcept {
         jobs_.erase(job);
         rows_[job] = {};
@@ -385,7 +385,7 @@ class job_store {
     std::vector<job_past> pasts_; // by job
     later_spans<Pair> spans_;
     block_arena arena_;
-    // By slot: jobs with pairs there, and some without.
+    // By slot: jobs with pairs there, and possibly others.
     std::vector<std::vector<std::uint32_t>> listed_;
     typename Pair::wide_type wide_;
     idle_type idle_;

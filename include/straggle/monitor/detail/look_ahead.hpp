@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `monitor/monitor.hpp`: many attempts at a time, so that what one needs comes from memory
-/// while others are worked on.
+/// Private part of `monitor/monitor.hpp`: processes attempts in batches, so that their memory accesses
+/// overlap.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -15,21 +15,22 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Where job and node of an attempt, and their pair, are or were; `none` where that is to be looked up.
+// The locations of an attempt's job, node and pair, now or earlier; `none` if they must be looked up.
 struct looked_up {
     static constexpr std::uint32_t none = (std::numeric_limits<std::uint32_t>::max)();
     std::uint32_t job, node;
-    std::uint32_t pair;     // its number in the job's latest step, most likely
-    std::uint64_t erasures; // before; had there been more since, an index might be another's
+    std::uint32_t pair; // its probable number in the job's latest step
+    std::uint64_t
+        erasures; // at that time; if it has changed since, an index may belong to another identifier
     static constexpr looked_up nowhere() noexcept { return {none, none, none, 0}; }
     // Indices have 31 bits.
     [[nodiscard]] constexpr bool both() const noexcept { return ((job | node) >> 31) == 0; }
 };
 
-// Where nobody has looked yet: a type of its own, as to ask for it costs an attempt 21 instructions.
+// No lookup yet: a separate type, since a run-time check costs 21 instructions per attempt.
 struct not_looked_up {};
 
-// In blocks: all look-ups of a block first, each step asking for what the next one needs. Returns how often
+// In blocks: first all lookups of a block, each stage prefetching for the next. Returns how often
 // observe(record, found) is true.
 template <class Store, class Record, class LookUp, class Observe>
 std::size_t observe_ahead(Store const& held, std::span<Record const> records, LookUp&& look_up,

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `monitor/monitor.hpp`: its evidence as bytes, and back from bytes that may be anything.
+/// Private part of `monitor/monitor.hpp`: serializes its evidence, and reads it from untrusted bytes.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -26,7 +26,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 struct monitor_bytes {
     static constexpr std::uint32_t kind = frame_kind("moni");
     static constexpr std::uint32_t version = 1;
-    // More attempts than any monitor sees, and few enough for sums of them not to overflow.
+    // More attempts than any monitor sees, yet few enough for sums not to overflow.
     static constexpr std::uint64_t most_attempts = std::uint64_t{1} << 60;
 
     template <class Evidence, class Counts, class Ticks>
@@ -43,7 +43,7 @@ struct monitor_bytes {
         if (e.empty()) return std::move(out).seal(kind, version);
 
         out.i64(e.head());
-        std::vector<std::size_t> place(held.nodes().bound()); // of a node in the order of first appearance
+        std::vector<std::size_t> place(held.nodes().bound()); // of a node, in order of first appearance
         out.count(held.order().size());
         for (std::size_t i = 0; i < held.order().size(); ++i) {
             place[held.order()[i]] = i;
@@ -57,7 +57,7 @@ struct monitor_bytes {
         return std::move(out).seal(kind, version);
     }
 
-    // Into evidence that is empty. `e` and `counts` may be anything after a failure.
+    // Reads into empty evidence. After a failure, `e` and `counts` are unspecified.
     template <class Evidence, class Counts, class Ticks>
     [[nodiscard]] static status read(std::span<std::byte const> bytes, Evidence& e, Counts& counts,
                                      Ticks step, store_bounds const& bounds) {
@@ -90,10 +90,10 @@ struct monitor_bytes {
     }
 
   private:
-    // One more than the latest step there is.
+    // One more than the latest possible step.
     static constexpr std::int64_t latest = (std::int64_t{1} << 62) + 1;
 
-    // Attempts in pairs and finished jobs, of all and of each bucket: no more than it says were used.
+    // Attempts in pairs and finished jobs, in total and per bucket: at most as many as counted as used.
     struct tally {
         std::vector<std::uint64_t> by_slot;
         std::uint64_t all = 0;
@@ -118,7 +118,7 @@ struct monitor_bytes {
         bucket.finished.for_each([&](std::uint32_t, auto const&) { ++known; });
         out.count(known);
         if (known == 0) return;
-        // Each with the first node in the order of appearance that it has been compared with.
+        // Each node with the first node in order of appearance that it was compared with.
         node_links links;
         links.reset(place.size());
         bucket.finished.for_each_link([&](std::uint32_t a, std::uint32_t b) { links.join(a, b); });
@@ -144,7 +144,7 @@ struct monitor_bytes {
         bucket.finished.scored = in.varint();
         std::uint64_t const jobs = in.varint();
         bucket.finished.jobs = static_cast<std::size_t>(jobs);
-        if (bucket.finished.jobs != jobs) return status::out_of_range; // of a larger machine
+        if (bucket.finished.jobs != jobs) return status::out_of_range; // from a machine with larger integers
         for (std::size_t left = in.count(3); left != 0 && in.ok(); --left) {
             std::uint64_t const node = in.varint(), together = in.varint();
             typename Evidence::scores_type scores;
@@ -156,7 +156,7 @@ struct monitor_bytes {
             NodeId const& id = nodes[static_cast<std::size_t>(node)];
             std::uint32_t const known = e.held().nodes().find(id);
             if (known != Evidence::none && bucket.finished.find(known) != nullptr)
-                return status::corrupt; // twice
+                return status::corrupt; // duplicate
             if (!e.add_finished(id, number, scores, bounds)) return status::out_of_range;
             auto const here = e.held().nodes().find(id);
             if (together == nodes.size()) {
@@ -186,7 +186,7 @@ struct monitor_bytes {
             out.real(static_cast<double>(past.longest));
             write_sums(out, past.gone);
         }
-        // Steps in order, so that the latest is the one that is read last, and found first.
+        // Steps in ascending order, so that the latest is read last, and found first.
         using span_type = typename Evidence::store_type::job_span;
         std::vector<span_type const*> spans;
         for (auto const* s = held.is_in_ring(job) ? &row.first : nullptr; s != nullptr; s = held.after(*s))
@@ -241,12 +241,12 @@ struct monitor_bytes {
                 auto const at = held.find_or_insert(id, nodes[static_cast<std::size_t>(node)], e.slot(number),
                                                     origin, bounds);
                 if (at.pair == nullptr) return status::out_of_range;
-                if (held.pairs() == known) return status::corrupt; // twice
+                if (held.pairs() == known) return status::corrupt; // duplicate
                 at.pair->merge(sums, held.wide());
                 at.span->longest = longest;
             }
         }
-        // What is idle has something to remember.
+        // An idle job must have remembered sums.
         if (!in.ok() || (!held.is_in_ring(job) && held.past(job).gone.count() == 0)) return failed(in);
         held.past(job).is_finished = is_finished;
         held.rest(job);
@@ -270,7 +270,7 @@ struct monitor_bytes {
 
     static status failed(byte_reader const& in) { return in.ok() ? status::corrupt : in.reason(); }
 
-    // All nodes in the order they had; each is there once, and has something to say.
+    // Reads all nodes in their original order; each occurs once and has evidence.
     template <class Evidence, class NodeId>
     [[nodiscard]] static status restore_order(Evidence& e, std::vector<NodeId> const& nodes) {
         std::vector<std::uint32_t> order;
@@ -286,7 +286,7 @@ struct monitor_bytes {
         return status::ok;
     }
 
-    // What makes bytes of one monitor no use for another.
+    // Properties that must match between the writing and the reading monitor.
     template <class Evidence, class Ticks>
     static void write_types(byte_writer& out, Ticks step) {
         using pair = typename Evidence::pair_type;
@@ -358,7 +358,7 @@ struct monitor_bytes {
         std::uint64_t const n = in.varint();
         double const mean = in.real(), m2 = in.real();
         p = real_sums::from(n, mean, m2);
-        // No duration is below zero, and rounding no further below than that.
+        // Durations are nonnegative, up to rounding.
         return in.ok() && is_finite(mean + origin.value) && mean >= -(1 + 0x1p-30) * origin.value && m2 >= 0;
     }
     [[nodiscard]] static bool read_sums(byte_reader& in, stats::tick_moments& m, tick_pair::origin_type) {
@@ -383,8 +383,8 @@ struct monitor_bytes {
         s.n = in.varint();
         for (double* const x : {&s.origin, &s.sum, &s.squares}) *x = in.real();
         m = rounded_score_moments::from(stats::moments::from(s));
-        // Sums of scores and of their squares that scores within these bounds could have; no z_score is near
-        // them. What is observed and merged later keeps within them, too, wherever the origin moves.
+        // Bounds on sums of scores and their squares, far beyond any z_score. Later observations and merges
+        // also stay within them, wherever the origin moves.
         constexpr double far_out = 0x1p40;
         double const n = static_cast<double>(s.n);
         return in.ok() && is_within(s.origin, far_out) && is_within(s.sum + n * s.origin, n * far_out) &&

@@ -2,8 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `monitor/monitor.hpp`: what a monitor asks of the fields of its records beside their
-/// values.
+/// Private part of `monitor/monitor.hpp`: requirements on the fields of its records besides their values.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -24,14 +23,14 @@ struct end_time<Fields, Record> {
     using type = field_value_t<decltype(Fields::end), Record>;
 };
 
-// The same fields, but for one: whatever the records say, they are successes.
+// The same fields except the status: all records count as successes.
 template <class Fields>
 struct fields_of_successes : Fields {
     explicit constexpr fields_of_successes(Fields const& fields) : Fields(fields) {}
     [[no_unique_address]] base::no_field status{};
 };
 
-// A value of which nothing is left where it was moved from.
+// A value that is reset when it is moved from.
 template <class Value>
 struct emptied_by_moving {
     Value value{};

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `monitor/monitor.hpp`: the pairs that one job has with nodes in one step of time, in the
-/// order in which they came, and an index that is small enough to stay near.
+/// Private part of `monitor/monitor.hpp`: the pairs of one job with nodes in one time step, in order of
+/// arrival, with an index small enough for the caches.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -23,11 +23,11 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Owns no memory: whoever has it gives it back to its arena. Up to eight pairs are searched; more have an
-// index of twice as many places, at most half of them taken, each with the number of a pair and some bits of
-// a hash, so that hardly any pair is looked at in vain. Up to 128 pairs a place takes two bytes, and four
-// places are looked at as one word, with no branch that a processor could guess wrong: when the index has to
-// come from far, a wrong guess would keep it from asking for what comes next.
+// Does not own its memory: the owner returns it to the arena. Up to eight pairs are scanned; more have an
+// index of twice as many places, at most half of them used, each with the number of a pair and some bits of a
+// hash, so that hardly any pair is examined in vain. Up to 128 pairs, a place takes two bytes, and four
+// places are examined as one word, without unpredictable branches: if the index is not cached, a
+// misprediction would delay the prefetching of what comes next.
 template <class Pair>
 class pair_table {
     using arena_type = block_arena;
@@ -35,17 +35,17 @@ class pair_table {
 
   public:
     static constexpr std::size_t most = (std::size_t{1} << 24) - 1;
-    static constexpr std::uint32_t none = 0xffffffff; // the number of no pair
+    static constexpr std::uint32_t none = 0xffffffff; // stands for no pair
 
-    std::uint8_t slot = 0; // for whoever has the table: of which step of time it is
+    std::uint8_t slot = 0; // for the owner: which time step it belongs to
 
     [[nodiscard]] std::span<Pair const> all() const noexcept { return {pairs_, size_}; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    // The pair with a node, or nothing.
+    // The pair with a node, or null.
     [[nodiscard]] STRAGGLE_ALWAYS_INLINE Pair* find(std::uint32_t node) const noexcept {
         if (index_ == nullptr) {
-            // The latest come first: attempts on one node tend to end together.
+            // Latest first: attempts on one node tend to end together.
             for (std::size_t i = size_; i-- > 0;)
                 if (pairs_[i].node == node) return pairs_ + i;
             return nullptr;
@@ -53,7 +53,7 @@ class pair_table {
         return order_ <= narrow ? find_in_buckets(node) : find_in_places(node);
     }
 
-    // Asks for what `find` looks at first.
+    // Prefetches the first data that `find` reads.
     STRAGGLE_ALWAYS_INLINE void prefetch_index(std::uint32_t node) const noexcept {
         if (index_ == nullptr) {
             STRAGGLE_PREFETCH(pairs_);
@@ -65,8 +65,7 @@ class pair_table {
         else
             STRAGGLE_PREFETCH(static_cast<std::uint32_t const*>(index_) + place_of(hash));
     }
-    // Asks for the pair, or one that looks like it, and tells its number. To be called when the index is
-    // there.
+    // Prefetches the likely pair and returns its number. Call once the index is cached.
     [[nodiscard]] STRAGGLE_ALWAYS_INLINE std::uint32_t prefetch_pair(std::uint32_t node) const noexcept {
         if (index_ == nullptr) return none;
         std::uint64_t const hash = hash_of(node);
@@ -82,15 +81,15 @@ class pair_table {
         if (number != none) STRAGGLE_PREFETCH(pairs_ + number);
         return number;
     }
-    // The pair with a node, or nothing. It is looked for first where it is guessed to be.
+    // The pair with a node, or null. Checks the guessed position first.
     [[nodiscard]] STRAGGLE_ALWAYS_INLINE Pair* find(std::uint32_t node, std::uint32_t guess) const noexcept {
         if (guess < size_ && pairs_[guess].node == node) [[likely]]
             return pairs_ + guess;
         return find(node);
     }
 
-    // A new pair. Strong guarantee: all memory is there before anything changes.
-    // @pre it is not there, and there are fewer than `most`
+    // A new pair. Strong guarantee: allocates before anything changes.
+    // @pre it does not exist, and there are fewer than `most`
     Pair& insert(std::uint32_t node, arena_type& arena) {
         if (size_ == capacity()) grow(arena);
         Pair* const pair = ::new (static_cast<void*>(pairs_ + size_)) Pair(node);
@@ -99,14 +98,14 @@ class pair_table {
         return *pair;
     }
 
-    // Gives all memory back.
+    // Returns all memory.
     void release(arena_type& arena) noexcept {
         if (index_ != nullptr) arena.give_back(index_, index_bytes(order_));
         if (pairs_ != nullptr) arena.give_back(pairs_, pair_bytes(order_));
         *this = {};
     }
 
-    // The same in memory of another arena. Strong guarantee.
+    // A copy in another arena's memory. Strong guarantee.
     [[nodiscard]] pair_table copy(arena_type& arena) const {
         pair_table other = *this;
         if (pairs_ == nullptr) return other;
@@ -117,8 +116,8 @@ class pair_table {
     }
 
   private:
-    static constexpr unsigned searched = 3; // log2 of the pairs that need no index
-    static constexpr unsigned narrow = 7;   // and of those whose numbers fit one byte
+    static constexpr unsigned searched = 3; // log2 of the number of pairs without an index
+    static constexpr unsigned narrow = 7;   // log2 of the number of pairs with one-byte numbers
     static constexpr std::uint64_t top_place = std::uint64_t{0xffff} << 48;
     static constexpr std::uint32_t wide_number = 0xffffff;
 
@@ -131,21 +130,21 @@ class pair_table {
     }
     static std::uint64_t hash_of(std::uint32_t node) noexcept { return node * 0x9E3779B97F4A7C15u; }
 
-    // Small tables: buckets of four places of 16 bits, each 0 or the number of a pair below eight bits of a
-    // hash, the highest of which is set.
+    // Small tables: buckets of four 16-bit places, each 0 or the number of a pair below eight bits of a hash,
+    // the highest of which is set.
     [[nodiscard]] std::size_t bucket_of(std::uint64_t hash) const noexcept {
         return to_size(hash >> (65 - order_));
     }
     static std::uint64_t narrow_tag(std::uint64_t hash) noexcept { return ((hash >> 16) & 0x7f00) | 0x8000; }
-    // The highest bit of every lane of 16 that has the tag of a hash.
+    // The highest bit of every 16-bit lane that has the tag of a hash.
     static std::uint64_t lanes_with(std::uint64_t bucket, std::uint64_t hash) noexcept {
         constexpr std::uint64_t ones = 0x0001000100010001u;
-        // Lanes are 0 or at least 256: no lane takes anything from the next one that would show.
+        // Lanes are 0 or at least 256: no borrow between lanes is visible.
         std::uint64_t const other = (bucket ^ narrow_tag(hash) * ones) & 0xff00 * ones;
         return (other - ones) & ~other & 0x8000 * ones;
     }
-    // How many bits the lanes that are not 0 have. Without a branch, as one whether there are any would be
-    // guessed wrong as often as not: all lanes are added up in the highest one.
+    // Number of bits of the nonzero lanes. Branchless, as whether there are any is unpredictable: sums all
+    // lanes in the highest one.
     static unsigned bits_taken(std::uint64_t bucket) noexcept {
         constexpr std::uint64_t ones = 0x0001000100010001u;
         return static_cast<unsigned>((bucket >> 15 & ones) * ones >> 48) * 16;
@@ -164,11 +163,11 @@ class pair_table {
                 if (pair->node == node) [[likely]]
                     return pair;
             }
-            if ((bucket & top_place) == 0) return nullptr; // places are taken from the lowest lane on
+            if ((bucket & top_place) == 0) return nullptr; // places are filled from the lowest lane up
         }
     }
 
-    // Large tables: open addressing, places of 32 bits.
+    // Large tables: open addressing, 32-bit places.
     [[nodiscard]] std::size_t place_of(std::uint64_t hash) const noexcept {
         return to_size(hash >> (63 - order_));
     }
@@ -206,7 +205,7 @@ class pair_table {
         }
     }
 
-    // Memory for 2^order pairs and their index, in which nothing is. Strong guarantee.
+    // Memory for 2^order pairs and an empty index. Strong guarantee.
     void allocate(unsigned order, arena_type& arena) {
         struct guard {
             arena_type& arena;
@@ -235,10 +234,10 @@ class pair_table {
         *this = larger;
     }
 
-    std::uint8_t order_ = 0; // log2 of the room for pairs
+    std::uint8_t order_ = 0; // log2 of the capacity in pairs
     std::uint32_t size_ = 0;
     Pair* pairs_ = nullptr;
-    void* index_ = nullptr; // buckets or places, by order
+    void* index_ = nullptr; // buckets or places, depending on the order
 };
 
 } // namespace straggle::detail

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `monitor/monitor.hpp`: the nodes that something in a window names.
+/// Private part of `monitor/monitor.hpp`: the nodes referenced by anything in a window.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -18,7 +18,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Every index of the table, the next one too, has its place in `rows`.
+// Ensures that every index of the table, including the next one, has an entry in `rows`.
 template <class Row, class Table>
 void room_for_all(std::vector<Row>& rows, Table const& table) {
     if (table.bound() < rows.size()) return;
@@ -26,8 +26,7 @@ void room_for_all(std::vector<Row>& rows, Table const& table) {
     rows.resize(table.bound() + 1);
 }
 
-// Names of nodes with how often each is used and in what order they appeared. One that is used no more is
-// gone.
+// Names of nodes with use counts and order of appearance. A node without uses is removed.
 template <class NodeId>
 class used_nodes {
   public:
@@ -38,7 +37,7 @@ class used_nodes {
     // In order of first appearance.
     [[nodiscard]] std::span<std::uint32_t const> order() const noexcept { return span_of(order_); }
 
-    // The number of a name. One that is new has to be kept or taken back. Strong guarantee.
+    // The number of a name. A new one must be kept or revoked. Strong guarantee.
     [[nodiscard]] std::uint32_t insert(key_type id, bool& is_new) {
         room_for_all(uses_, names_);
         make_room_for_one(order_);
@@ -49,12 +48,12 @@ class used_nodes {
     }
     void keep(std::uint32_t node) noexcept {
         uses_[node] = 0;
-        order_.push_back(node); // insert made room
+        order_.push_back(node); // insert reserved the room
     }
     void take_back(std::uint32_t node) noexcept { names_.erase(node); }
 
     void use(std::uint32_t node) noexcept { ++uses_[node]; }
-    // Whether that was its last use: its number may go to another one then.
+    // Removes one use; true if it was the last, and the number may be reused.
     [[nodiscard]] bool leave(std::uint32_t node) noexcept {
         if (--uses_[node] != 0) return false;
         names_.erase(node);
@@ -62,13 +61,13 @@ class used_nodes {
         return true;
     }
 
-    // Nodes that went must go from the order before their numbers are given to others.
+    // Removes unused nodes from the order, before their numbers are reused.
     void tidy() noexcept {
         if (!is_stale_) return;
         std::erase_if(order_, [this](std::uint32_t node) { return !names_.contains(node); });
         is_stale_ = false;
     }
-    // Puts the nodes in another order. @pre it is a permutation
+    // Reorders the nodes. @pre it is a permutation
     void set_order(std::vector<std::uint32_t> order) noexcept { order_ = std::move(order); }
 
     void swap(used_nodes& other) noexcept {
@@ -80,7 +79,7 @@ class used_nodes {
 
   private:
     interner<NodeId> names_;
-    std::vector<std::uint64_t> uses_;  // by node: pairs and finished scores that name it
+    std::vector<std::uint64_t> uses_;  // by node: pairs and finished scores that refer to it
     std::vector<std::uint32_t> order_; // by first appearance
     bool is_stale_ = false;
 };

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `monitor/monitor.hpp`: from the evidence in a window to ranked nodes. Each job is scaled
-/// by all that is known of it, and each of its pairs in the window scored as one; see `score_moments`.
+/// Private part of `monitor/monitor.hpp`: ranks nodes from the evidence in a window. Each job is scaled by
+/// everything known about it, and each of its pairs in the window is scored as a unit; see `score_moments`.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -37,8 +37,8 @@ class evidence_ranker {
 
     [[nodiscard]] ranking_type const& ranking() const noexcept { return ranking_; }
 
-    // Ranks over the buckets `first` to `last`, against what jobs have said up to bucket `known_by`; or
-    // against what they said in the window alone.
+    // Ranks over the buckets `first` to `last`, against job data up to bucket `known_by`, or against the data
+    // in the window only.
     ranking_type const& rank(Evidence const& evidence, Ranking const& rules, std::int64_t first,
                              std::int64_t last, std::int64_t known_by, bool window_alone) {
         auto const& held = evidence.held();
@@ -52,7 +52,7 @@ class evidence_ranker {
         attempt_counts counts;
         std::uint64_t scored = 0;
         std::size_t usable_jobs = 0;
-        bool whole = true; // the window is all that is in the ring
+        bool whole = true; // the window covers the whole ring
         slots_.assign(evidence.ring(), outside);
         if (!evidence.empty()) {
             for (std::int64_t number = evidence.oldest(); number <= evidence.head(); ++number) {
@@ -97,8 +97,8 @@ class evidence_ranker {
         return ranking_;
     }
 
-    // Adds what a finished job says to the finished scores of the bucket all its pairs are in. False if there
-    // would be too many. Strong guarantee.
+    // Adds the scores of a finished job to the finished scores of the single bucket of its pairs. False if a
+    // limit is exceeded. Strong guarantee.
     [[nodiscard]] bool fold(Evidence& evidence, Ranking const& rules, std::uint32_t job, std::size_t most,
                             bool window_alone) {
         auto const& held = evidence.held();
@@ -131,10 +131,10 @@ class evidence_ranker {
 
   private:
     enum use_of_slot : unsigned char { outside, as_baseline, inside };
-    // What is known of a job: its pairs in the window, and the rest of its baseline.
+    // The evidence of a job: its pairs in the window, and the rest of its baseline.
     struct job_evidence {
         std::span<pair const> pairs;
-        bool distinct = true; // no node has two of them
+        bool distinct = true; // no node has two pairs
         bool has_rest = false;
     };
 
@@ -142,7 +142,7 @@ class evidence_ranker {
     [[nodiscard]] job_evidence gather(Held const& held, std::uint32_t job, bool window_alone) {
         auto const& span = held.row(job).first;
         job_evidence e;
-        // Most jobs are in one step, and where there are no steps all of them.
+        // Most jobs are in one step; without steps, all are.
         if (held.after(span) == nullptr && slots_[span.table.slot] == inside) {
             e.pairs = span.table.all();
         } else {
@@ -172,7 +172,7 @@ class evidence_ranker {
         return e;
     }
 
-    // `whole`: every node that is known has evidence in the window.
+    // `whole`: every known node has evidence in the window.
     template <class Held>
     void finish(Held const& held, Ranking const& rules, bool whole, attempt_counts const& counts,
                 std::uint64_t scored, std::size_t usable_jobs) {
@@ -183,7 +183,7 @@ class evidence_ranker {
             return held.past(static_cast<std::uint32_t>(a.slot)).seen <
                    held.past(static_cast<std::uint32_t>(b.slot)).seen;
         });
-        // Built beside the last answer, which stays whole should an allocation fail.
+        // Built beside the last answer, which survives if an allocation fails.
         ranking_access::write_degenerate(next_, scoreless_, [&](std::size_t job) -> auto const& {
             return held.jobs()[static_cast<std::uint32_t>(job)];
         });
@@ -197,8 +197,8 @@ class evidence_ranker {
         std::swap(ranking_, next_);
     }
 
-    // Adds what a job says of its nodes to `scores`; how many scores that were, or why there are none, and
-    // then total_ attempts. @pre some pairs, and the joiner is prepared
+    // Adds a job's scores of its nodes to `scores`; returns their number, or why there are none, in which
+    // case total_ is the number of attempts. @pre there are pairs, and the joiner is prepared
     template <class Held>
     [[nodiscard]] outcome<std::uint64_t> score_job(Held const& held, std::uint32_t job, Ranking const& rules,
                                                    job_evidence const& e, scores_type* scores) {
@@ -251,7 +251,7 @@ class evidence_ranker {
             if (!scale) return scale.reason();
             auto const by = job_yardstick::of(tell_times_ ? total_ : 0, all.mean());
             auto const lone = by.compares() ? lone_yardstick::of(by) : lone_yardstick{};
-            // Of durations less the origin.
+            // For durations relative to the origin.
             double const shift = (scale->origin - origin) + scale->shift, factor = scale->factor;
             std::uint64_t scored = 0;
             for_each_prefetched(e.pairs, scores, [&](pair const& p) STRAGGLE_INLINE_LAMBDA {
@@ -288,8 +288,8 @@ class evidence_ranker {
 
     [[nodiscard]] node_links& links() noexcept { return scratch_.slowdowns.links; }
 
-    // Work on a pair takes long enough for what comes later to arrive: the scores of nodes further down, and
-    // the pairs of the next job, which no hardware can foresee.
+    // Processing a pair takes long enough to prefetch later data: the scores of nodes further down, and the
+    // pairs of the next job, which no hardware can predict.
     template <class Use>
     STRAGGLE_ALWAYS_INLINE void for_each_prefetched(std::span<pair const> pairs, scores_type* scores,
                                                     Use&& use) {
@@ -309,13 +309,13 @@ class evidence_ranker {
     node_joiner<stats::tick_moments> joiner_;
     std::vector<scores_type> scores_;    // by node
     std::vector<unsigned char> present_; // by node: has evidence in the window
-    std::vector<use_of_slot> slots_;     // by slot: what its bucket is there for
+    std::vector<use_of_slot> slots_;     // by slot: the role of its bucket
     std::vector<std::uint32_t> order_;   // nodes in the window, by first appearance
-    std::vector<pair> in_window_;        // of one job
+    std::vector<pair> in_window_;        // of the current job
     std::vector<scoreless_job> scoreless_;
-    typename pair::moments_type rest_{}; // of a job: its baseline but for the window
-    pair const* next_pairs_ = nullptr;   // of the job after this one
-    std::uint64_t total_ = 0;            // attempts in the baseline of the job that was scored last
+    typename pair::moments_type rest_{}; // baseline of the job outside the window
+    pair const* next_pairs_ = nullptr;   // of the next job
+    std::uint64_t total_ = 0;            // attempts in the baseline of the last job scored
     bool tell_times_ = true;
     ranking_scratch<decltype(Ranking::ranker)> scratch_;
     ranking_type ranking_, next_;

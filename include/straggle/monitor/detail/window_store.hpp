@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `monitor/monitor.hpp`: what is remembered. A ring of time buckets; for each job that has
-/// attempts in them, its pairs with nodes; for what is older, one sum per job, until the job is forgotten;
-/// for jobs that are finished, only what they say of each node.
+/// Private part of `monitor/monitor.hpp`: the stored evidence. A ring of time buckets; for each job with
+/// attempts in them, its pairs with nodes; for older data, one sum per job until the job is forgotten; for
+/// finished jobs, only their scores of each node.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -25,27 +25,26 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What finished jobs said of nodes within one bucket: room for those nodes only, however many others there
-// are.
+// Scores of finished jobs for nodes within one bucket: takes room for these nodes only.
 template <class Scores>
 class finished_scores {
   public:
-    std::uint64_t scored = 0; // attempts
+    std::uint64_t scored = 0; // attempts scored
     std::size_t jobs = 0;
 
-    // Makes a place for a node. Strong guarantee.
+    // Creates a place for a node. Strong guarantee.
     void make_place(std::uint32_t node) {
         make_room_for_one(scores_);
         links_.grow(scores_.size() + 1);
         if (nodes_.insert(node) == scores_.size()) scores_.emplace_back();
     }
-    // Two nodes have tasks of one job; `other` may be `node_links::somewhere`.
+    // Records that two nodes have tasks of one job; `other` may be `node_links::somewhere`.
     // @pre both have a place
     void link(std::uint32_t node, std::uint32_t other) noexcept {
         links_.join(nodes_.find(node),
                     other == node_links::somewhere ? node_links::somewhere : nodes_.find(other));
     }
-    // Calls visit(node, other) for nodes that together tell which are linked.
+    // Calls visit(node, other) for pairs of nodes that together span all links.
     template <class Visit>
     void for_each_link(Visit&& visit) const {
         links_.for_each([&](std::uint32_t place, std::uint32_t other) {
@@ -54,13 +53,13 @@ class finished_scores {
     }
     // @pre the node has a place
     [[nodiscard]] Scores& operator[](std::uint32_t node) { return scores_[nodes_.find(node)]; }
-    // The scores of a node if it has any.
+    // The scores of a node, if any.
     [[nodiscard]] Scores const* find(std::uint32_t node) const {
         std::uint32_t const place = nodes_.find(node);
         if (place == decltype(nodes_)::none || scores_[place].count() == 0) return nullptr;
         return &scores_[place];
     }
-    // Calls visit(node, scores) for every node with some.
+    // Calls visit(node, scores) for every node with scores.
     template <class Visit>
     void for_each(Visit&& visit) const {
         for (std::uint32_t place = 0; place < scores_.size(); ++place)
@@ -95,16 +94,16 @@ class window_store {
     using node_key = typename store_type::node_key;
     static constexpr std::uint32_t none = store_type::none;
 
-    // What ended within one step of time.
+    // The attempts that ended within one time step.
     struct bucket {
         attempt_counts counts;
         finished_scores<Scores> finished;
     };
 
-    // With as many buckets as can be told apart at a time.
+    // `ring`: number of buckets kept separately.
     window_store(std::size_t ring, remembered_steps memory) : store_(ring, memory) {}
     window_store(window_store const&) = default;
-    // The other one is empty then.
+    // The moved-from store is empty.
     window_store(window_store&& other) noexcept
         : store_(std::move(other.store_)),
           ring_(std::move(other.ring_)),
@@ -114,7 +113,7 @@ class window_store {
           started_(std::exchange(other.started_, false)) {
         other.ring_.clear();
     }
-    // Becomes a copy, or changes nothing should an allocation fail.
+    // Copies the other store, or changes nothing if an allocation fails.
     window_store& operator=(window_store const& other) { return *this = window_store(other); }
     window_store& operator=(window_store&& other) noexcept {
         store_ = std::move(other.store_);
@@ -138,10 +137,10 @@ class window_store {
     [[nodiscard]] bool holds(std::int64_t number) const noexcept {
         return started_ && number >= oldest() && number <= head_;
     }
-    // Whether it is the number of the latest bucket, as nearly all are that are asked for.
+    // Whether it is the latest bucket, as in nearly all calls.
     [[nodiscard]] bool is_head(std::int64_t number) const noexcept { return started_ && number == head_; }
     [[nodiscard]] std::uint32_t head_slot() const noexcept { return head_slot_; }
-    // Where a bucket is: its number modulo their count. @pre holds(number)
+    // The slot of a bucket: its number modulo the ring size. @pre holds(number)
     [[nodiscard]] std::uint32_t slot(std::int64_t number) const noexcept {
         std::int64_t const place = static_cast<std::int64_t>(head_slot_) - (head_ - number);
         return static_cast<std::uint32_t>(place < 0 ? place + static_cast<std::int64_t>(ring()) : place);
@@ -149,7 +148,7 @@ class window_store {
     [[nodiscard]] bucket& in_slot(std::uint32_t its_slot) { return ring_[its_slot]; }
     [[nodiscard]] bucket& at(std::int64_t number) { return ring_[slot(number)]; }
     [[nodiscard]] bucket const& at(std::int64_t number) const { return ring_[slot(number)]; }
-    // The number of the bucket that is now in a slot.
+    // The number of the bucket currently in a slot.
     [[nodiscard]] std::int64_t number_of(std::uint32_t its_slot) const noexcept {
         std::int64_t const back = static_cast<std::int64_t>(head_slot_) - its_slot;
         return head_ - (back < 0 ? back + static_cast<std::int64_t>(ring()) : back);
@@ -158,16 +157,16 @@ class window_store {
     // The jobs and their pairs, by slots.
     [[nodiscard]] store_type const& held() const noexcept { return store_; }
     [[nodiscard]] store_type& held() noexcept { return store_; }
-    // Scores of nodes by finished jobs, in all buckets.
+    // Number of node scores from finished jobs, in all buckets.
     [[nodiscard]] std::size_t finished() const noexcept { return finished_; }
 
-    // Makes `number` the latest bucket; what falls off the ring is only remembered as the past of its job.
+    // Makes `number` the latest bucket; buckets that leave the ring become the past of their jobs.
     STRAGGLE_ALWAYS_INLINE void advance(std::int64_t number) {
         if (!started_ || number > head_) [[unlikely]]
             move_on(number);
     }
 
-    // A job was seen to run for so long in a step of time. False if it is not known.
+    // An attempt of a job was seen running at this age in a time step. False if the job is unknown.
     bool note_running(job_key job, std::int64_t number, float age) {
         std::uint32_t const j = store_.jobs().find(job);
         if (j == none) return false;
@@ -178,7 +177,7 @@ class window_store {
         return true;
     }
 
-    // Merges scores of finished jobs into those of a node that has a place. @pre it has a pair or a score
+    // Merges scores of finished jobs into those of a node with a place. @pre it has a pair or a score
     void add_finished(std::uint32_t node, bucket& b, Scores const& scores) {
         Scores& all = b.finished[node];
         if (all.count() == 0 && scores.count() != 0) {
@@ -187,7 +186,7 @@ class window_store {
         }
         all.merge(scores);
     }
-    // The same for a node that may be new. False when something is one too many. Strong guarantee.
+    // The same for a possibly new node. False if a limit is exceeded. Strong guarantee.
     [[nodiscard]] bool add_finished(node_key node, std::int64_t number, Scores const& scores,
                                     store_bounds const& bounds) {
         std::uint32_t const known = store_.nodes().find(node);
@@ -200,15 +199,15 @@ class window_store {
         return true;
     }
 
-    // Takes in all of another one with as many buckets. Returns how many attempts were left out for lack of
-    // room.
+    // Merges another store with the same number of buckets. Returns the number of attempts dropped for lack
+    // of room.
     [[nodiscard]] std::uint64_t merge(window_store const& other, store_bounds const& bounds) {
         std::uint64_t dropped = 0;
         if (other.empty()) return dropped;
         advance(other.head());
         for (std::int64_t number = other.oldest(); number <= other.head(); ++number) {
             bucket const& theirs = other.at(number);
-            if (!holds(number)) continue; // it would be gone by now here, too
+            if (!holds(number)) continue; // it would have expired here by now, too
             bucket& mine = at(number);
             mine.counts += theirs.counts;
             mine.finished.scored += theirs.finished.scored;
@@ -242,7 +241,7 @@ class window_store {
             set_head(number);
             return;
         }
-        // Unsigned: from one end of time to the other is further than a signed number goes.
+        // Unsigned: the difference may overflow a signed number.
         bool const all = static_cast<std::uint64_t>(number) - static_cast<std::uint64_t>(head_) >= ring();
         std::int64_t const last = all ? head_ : oldest() + (number - head_) - 1;
         for (std::int64_t old = oldest(); old <= last; ++old) expire(old);
@@ -269,7 +268,7 @@ class window_store {
         b.finished.clear();
     }
 
-    // Nodes that another one's jobs have compared, as far as they are here.
+    // Links nodes that the other store's jobs have compared, as far as they exist here.
     void link_as(window_store const& other, bucket const& theirs, bucket& mine) noexcept {
         theirs.finished.for_each_link([&](std::uint32_t node, std::uint32_t with) {
             std::uint32_t const a = store_.nodes().find(other.store_.nodes()[node]);
@@ -280,7 +279,7 @@ class window_store {
         });
     }
 
-    // Attempts of a bucket that it has counted, but has no room for.
+    // Drops attempts that a bucket has counted but has no room for.
     std::uint64_t leave_out(std::int64_t number, std::uint64_t attempts) {
         if (holds(number)) {
             at(number).counts.seen -= attempts;
@@ -298,7 +297,7 @@ class window_store {
         job_key const id = from.jobs()[theirs];
         std::uint32_t mine = store_.jobs().find(id);
         bool const is_finished = past.is_finished && (mine == none || store_.past(mine).is_finished);
-        // What ended before the steps that are held here is their past, and may be all there is.
+        // Attempts that ended before the stored steps form the job's past, and may be all there is.
         auto const remember = [&](moments_type const& gone, std::int64_t last, float longest) {
             mine = store_.find_or_insert(id, row.origin, bounds);
             if (mine == none) return;
@@ -335,7 +334,7 @@ class window_store {
         return dropped;
     }
 
-    // Sums less another origin.
+    // Sums relative to a different origin.
     static stats::tick_moments const& relocated(stats::tick_moments const& m, origin_type const&,
                                                 origin_type const&) noexcept {
         return m;
