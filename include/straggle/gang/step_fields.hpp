@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a rank of a gang reports of a step: which of the user's members hold the step, the rank, its node and
+/// Defines the reports of a gang's ranks: which of the user's members hold the step, the rank, its node and
 /// the time, and why a report could not be used.
 #pragma once
 
@@ -19,11 +19,11 @@
 
 namespace straggle::inline STRAGGLE_ABI::gang {
 
-/// Which members of a report are what. An aggregate meant for designated initializers.
-///
+/// Maps the members of a report to their meaning. An aggregate for designated initializers.
 /// A rank reports a step once, or once for each section and microbatch of it. Either pass a `duration`, and
-/// how much of it was `waited` for other ranks; or pass when the rank `arrived` at a barrier, and its work
-/// follows: what lies between the release of the barrier before, which is the last arrival there, and its own
+/// how much of it the rank `waited` for others; or pass when the rank `arrived` at a barrier, from which its
+/// work follows: the time from the release of the previous barrier, which is the last arrival there, to its
+/// own arrival.
 /// arrival.
 ///
 /// @par Example
@@ -35,14 +35,16 @@ template <class Step = base::no_field, class Rank = base::no_field, class Node =
           class Section = base::no_field, class Stage = base::no_field, class Duration = base::no_field,
           class Waited = base::no_field, class Arrived = base::no_field>
 struct step_fields {
-    [[no_unique_address]] Step step{};         ///< a whole number that grows from step to step
-    [[no_unique_address]] Rank rank{};         ///< identifier: one worker of the gang
-    [[no_unique_address]] Node node{};         ///< `node_field`; without it a rank is its own node
-    [[no_unique_address]] Section section{};   ///< `label_field`: forward, data, ...; without it one
-    [[no_unique_address]] Stage stage{};       ///< `label_field`: ranks with the same work; without it all
-    [[no_unique_address]] Duration duration{}; ///< `duration_field`: of the section, waits included
-    [[no_unique_address]] Waited waited{};     ///< `duration_field`: of it, for other ranks; without it 0
-    [[no_unique_address]] Arrived arrived{};   ///< `time_field`: at the barrier that ends the section
+    [[no_unique_address]] Step step{}; ///< a whole number that increases from step to step
+    [[no_unique_address]] Rank rank{}; ///< identifier: one worker of the gang
+    [[no_unique_address]] Node node{}; ///< `node_field`; if absent, each rank is its own node
+    [[no_unique_address]] Section
+        section{}; ///< `label_field`: forward, data, ...; if absent, there is one section
+    [[no_unique_address]] Stage stage{}; ///< `label_field`: ranks with the same work; if absent, all ranks
+    [[no_unique_address]] Duration duration{}; ///< `duration_field`: of the section, including waits
+    [[no_unique_address]] Waited
+        waited{}; ///< `duration_field`: part of it spent waiting for other ranks; if absent, 0
+    [[no_unique_address]] Arrived arrived{}; ///< `time_field`: at the barrier that ends the section
 };
 
 /// Fields with which a `Report` can be read: with a duration or an arrival, not both.
@@ -64,15 +66,15 @@ concept step_fields_for =
 /// Why a report could not be used.
 enum class step_rejection : std::uint8_t {
     missing_field, ///< the step, the rank or the time is an empty optional
-    bad_time,      ///< not a finite number, below 0, or more waited than passed
+    bad_time,      ///< not finite, negative, or waited longer than it took
     late,          ///< its step is closed
-    no_room,       ///< a rank, section, stage or node beyond the options' bounds
+    no_room,       ///< a rank, section, stage or node beyond the limits of the options
 };
-/// How many reasons there are, for `record::reason_counts`.
+/// Number of reasons, for `record::reason_counts`.
 [[nodiscard]] constexpr std::size_t reason_count(step_rejection) noexcept {
     return 4;
 }
-/// The name of a reason as it stands in the source, for logs and JSON.
+/// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(step_rejection r) noexcept {
     constexpr std::array<std::string_view, 4> names{"missing_field", "bad_time", "late", "no_room"};
     return names[static_cast<std::size_t>(r)];
@@ -83,9 +85,9 @@ enum class step_rejection : std::uint8_t {
 /// `seen == used + rejected.total()`
 struct step_counts {
     std::uint64_t seen = 0;                           ///< reports
-    std::uint64_t used = 0;                           ///< reports whose time counts
+    std::uint64_t used = 0;                           ///< reports whose time was used
     std::uint64_t steps = 0;                          ///< steps closed
-    record::reason_counts<step_rejection> rejected{}; ///< why the others were left out
+    record::reason_counts<step_rejection> rejected{}; ///< why the others were rejected
     friend constexpr bool operator==(step_counts const&, step_counts const&) = default;
 };
 

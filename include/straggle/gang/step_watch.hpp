@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Gangs: tasks that run at once and wait for each other in each step, as in MPI programs and the training of
-/// large models. Their wall times are all alike; the rank that works longest, and so waits least, is the one
-/// that the others wait for.
+/// Gangs: tasks that run simultaneously and wait for each other in each step, as in MPI programs and the
+/// training of large models. Their wall times are all alike; the rank that works longest, and so waits least,
+/// is the one the others wait for.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -33,18 +33,18 @@ namespace straggle::inline STRAGGLE_ABI::gang {
 /// When a rank is named, and how much is remembered.
 struct step_watch_options {
     double least_slowdown = 1.1;       ///< a rank is named once it is provably slower than this
-    double windows_per_error = 1000;   ///< of the whole gang: one false name in as many is accepted
-    std::size_t max_ranks = 1u << 17;  ///< ranks, and nodes, that are remembered
-    std::size_t max_stages = 1u << 10; ///< groups of ranks with the same work
+    double windows_per_error = 1000;   ///< accepts one false alarm in this many windows of the whole gang
+    std::size_t max_ranks = 1u << 17;  ///< limit on ranks, and on nodes, remembered
+    std::size_t max_stages = 1u << 10; ///< limit on groups of ranks with the same work
 };
 
-/// Whose fault it is that a rank is slow.
+/// The cause of a slow rank.
 enum class fault : std::uint8_t {
-    rank_or_node, ///< the rank is alone on its node: the two cannot be told apart
-    node,         ///< the other ranks of its node are slow too
-    rank,         ///< the others are not, or it is slow again on another node
+    rank_or_node, ///< the rank is alone on its node: the two cannot be distinguished
+    node,         ///< the other ranks on its node are slow, too
+    rank,         ///< the other ranks on its node are not slow, or it is slow again on a different node
 };
-/// The name of a fault as it stands in the source, for logs and JSON.
+/// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(fault f) noexcept {
     return f == fault::node ? "node" : f == fault::rank ? "rank" : "rank_or_node";
 }
@@ -52,75 +52,73 @@ enum class fault : std::uint8_t {
 /// A rank that the others wait for.
 template <class Rank, class Node, class Section>
 struct straggler {
-    Rank rank;            ///< which
+    Rank rank;            ///< its name
     Node node;            ///< where it runs
-    Section section;      ///< in which section it loses most
-    slowdown slow;        ///< its own work over that of the ranks it is compared with, since `since`
+    Section section;      ///< the section in which it loses most
+    slowdown slow;        ///< its own work relative to that of the ranks it is compared with, since `since`
     std::int64_t since;   ///< the first step in which it was slow
-    double of_best;       ///< its work over the least that was usual for it: its own past, not the others
-    double loss_per_step; ///< seconds that the gang waits for it
-    fault whose;          ///< whose fault it is
+    double of_best;       ///< its work relative to the lowest usual value of its own past
+    double loss_per_step; ///< seconds per step that the gang waits for it
+    fault whose;          ///< the cause
 };
 
-/// How long steps took, and how long they would have taken if no rank had been slower than the median of its
-/// stage.
+/// The length of steps, and what it would have been if no rank had been slower than the median of its stage.
 struct step_loss {
-    double steps = 0;              ///< that were compared
-    double seconds = 0;            ///< a step took in the mean
-    double without_stragglers = 0; ///< it would have taken
+    double steps = 0;              ///< steps compared
+    double seconds = 0;            ///< mean length of a step
+    double without_stragglers = 0; ///< mean length without stragglers
     double moving = 0;             ///< share of the loss that no named rank explains: skewed data, chance
 
-    /// The share of the time that was lost to stragglers.
+    /// The share of the time lost to stragglers.
     [[nodiscard]] constexpr double share() const noexcept {
         return seconds > 0 ? 1 - without_stragglers / seconds : 0.0;
     }
 };
 
-/// What a replacement costs the whole gang, in the unit of the reports.
+/// The cost of a replacement for the whole gang, in the unit of the reports.
 struct replacement_cost {
-    double restart = 0;          ///< until the gang runs again
-    double since_checkpoint = 0; ///< work that is lost
-    double steps_left = 0;       ///< of the job, or until it would restart anyway
+    double restart = 0;          ///< time until the gang runs again
+    double since_checkpoint = 0; ///< lost work
+    double steps_left = 0;       ///< remaining steps of the job, or until it would restart anyway
 };
 
 /// Whether to restart the gang without a node.
 struct replacement {
-    double gain_per_step = 0; ///< expected, of the gang
-    double low = 0;           ///< lower end of its interval
-    double high = 0;          ///< upper end
-    double gain = 0;          ///< over the steps that are left, less the cost
-    double pays_after = std::numeric_limits<double>::infinity(); ///< steps
+    double gain_per_step = 0;                                    ///< expected gain of the gang
+    double low = 0;                                              ///< lower end of its interval
+    double high = 0;                                             ///< upper end
+    double gain = 0;                                             ///< over the remaining steps, minus the cost
+    double pays_after = std::numeric_limits<double>::infinity(); ///< number of steps
     bool is_worth = false;                                       ///< the lower end exceeds the cost
 };
 
 /// Finds the ranks that a gang waits for.
+/// Source: ours. The loss explained by a rank, section or stage is computed from how long a step would have
+/// taken if all others had worked like the median of their stage, after Lin et al., *Understanding stragglers
+/// in large model training using what-if analysis* (OSDI 2025).
 ///
-/// Source: ours. What a rank, section or stage explains is what a step would have taken had all others worked
-/// as the median of their stage does, after Lin et al., *Understanding stragglers in large model training
-/// using what-if analysis* (OSDI 2025).
-///
-/// A rank's own work, its time less what it waited, is compared with the median of its stage, in logarithms,
-/// step by step. A cumulative sum (Page 1954) finds the step since which it is slow; it is named when the
+/// A rank's own work (its time minus its waits) is compared with the median of its stage, in logarithms, step
+/// by step. A cumulative sum (Page 1954) finds the step since which it has been slow; it is named when the
 /// interval of its slowdown since then, by Student's t, with the level divided among ranks and possible
-/// beginnings, lies above `least_slowdown`. A rank that is slow once in a while, because its data are, is
-/// never named: that is the `moving` share of the loss.
+/// starts, lies above `least_slowdown`. A rank that is slow occasionally, because of its data, is never
+/// named: it contributes to the `moving` share of the loss.
 ///
 /// @par Example
 /// `gang::step_watch watch(gang::step_fields{.step = &report::step, .rank = &report::rank, ...});`
-/// `observe` each report; `close(step)` when all of a step are in, or let reports of the fourth step after it
-/// close it. Then ask `stragglers()` and `loss()`.
+/// `observe` each report; call `close(step)` when all reports of a step have arrived, or let reports of the
+/// fourth step after it close it. Then call `stragglers()` and `loss()`.
 ///
 /// @tparam Report the user's type
 /// @tparam Fields a `step_fields`
 /// @par Cost
-/// `observe` O(1), and each closed step O(ranks (sections + stages)). Memory: some 250 bytes for each rank,
-/// and 4 open steps of 192; allocates nothing once all ranks have reported
+/// `observe` O(1), and each closed step O(ranks (sections + stages)). Memory: about 250 bytes per rank, plus
+/// 4 open steps of 192; allocates nothing once all ranks have reported
 /// @par Guarantees
-/// deterministic; the unit of time does not matter. Only allocation and what the caller passes in can throw.
-/// One thread at a time
+/// deterministic; independent of the unit of time. Only allocation and the caller's own code can throw. One
+/// thread at a time
 /// @par Accuracy
-/// gaps are taken as normal in logarithms; with two ranks in a stage each is compared with the other; a stage
-/// most of whose ranks are slow looks usual
+/// gaps are assumed to be normal in logarithms; with two ranks in a stage, each is compared with the other; a
+/// stage in which most ranks are slow looks usual
 template <class Report, class Fields>
     requires step_fields_for<Fields, Report>
 class step_watch {
@@ -136,18 +134,18 @@ class step_watch {
     static constexpr bool by_arrival = detail::given<decltype(Fields::arrived)>;
 
   public:
-    /// How ranks are named.
+    /// Type of rank names.
     using rank_id = typename value_of<decltype(Fields::rank), int>::type;
-    /// How nodes are named; as ranks, where reports have none.
+    /// Type of node names; the type of rank names if reports have none.
     using node_id = typename value_of<decltype(Fields::node), rank_id>::type;
-    /// How sections are named; `int`, and 0, where reports have none.
+    /// Type of section names; `int`, with value 0, if reports have none.
     using section_id = typename value_of<decltype(Fields::section), int>::type;
-    /// How stages are named; `int`, and 0, where reports have none.
+    /// Type of stage names; `int`, with value 0, if reports have none.
     using stage_id = typename value_of<decltype(Fields::stage), int>::type;
-    /// A rank that is named.
+    /// A named rank.
     using straggler_type = straggler<rank_id, node_id, section_id>;
 
-    /// @param fields which member is what
+    /// @param fields maps the members of a report
     /// @param options when a rank is named
     /// @pre `least_slowdown >= 1`, `windows_per_error >= 1`
     explicit step_watch(Fields fields, step_watch_options options = {})
@@ -157,8 +155,8 @@ class step_watch {
         STRAGGLE_EXPECTS(options.least_slowdown >= 1 && options.windows_per_error >= 1);
     }
 
-    /// Takes in a report.
-    /// @return whether it is used; if not, `counts` tells why
+    /// Adds a report.
+    /// @return whether it is used; if not, `counts` has the reason
     bool observe(Report const& report) {
         ++counts_.seen;
         std::optional<step_rejection> const why = take(report);
@@ -169,16 +167,16 @@ class step_watch {
         counts_.steps = core_.steps();
         return !why;
     }
-    /// All reports of this step, and of those before it, are in.
+    /// Declares that all reports of this step, and of earlier ones, have arrived.
     void close(std::int64_t step) {
         core_.close_to(step);
         counts_.steps = core_.steps();
     }
-    /// The gang has gone back to a checkpoint: steps that were reported before come again. What is known of
-    /// ranks stays.
+    /// The gang returned to a checkpoint: steps already reported will be reported again. Keeps what is known
+    /// about ranks.
     void restart() { core_.restart(); }
 
-    /// The ranks that are provably slow, those that cost most first. Valid until the next call.
+    /// The ranks that are provably slow, the most costly first. Valid until the next call.
     [[nodiscard]] std::span<straggler_type const> stragglers() {
         found_.clear();
         slow_.clear();
@@ -192,13 +190,13 @@ class step_watch {
         for (std::uint32_t const r : slow_) found_.push_back(describe(r));
         return found_;
     }
-    /// How slow a rank is since it last looked well; unknown of one that looks well, and of any before its
-    /// fourth step.
+    /// How slow a rank is since it last looked normal; unknown for one that looks normal, and for any before
+    /// its fourth step.
     [[nodiscard]] slowdown slowdown_of(rank_id const& rank) const {
         std::uint32_t const r = ranks_.find(rank);
         return r < core_.ranks().size() ? core_.slow(r) : slowdown{};
     }
-    /// What stragglers have cost since the first step.
+    /// The loss due to stragglers since the first step.
     [[nodiscard]] step_loss loss() const noexcept {
         detail::gang_sums const& s = core_.sums();
         if (!(s.steps > 0)) return {};
@@ -209,12 +207,12 @@ class step_watch {
         return {s.steps, s.seconds / s.steps, s.ideal / s.steps,
                 lost > 0 ? (std::min)((std::max)(1 - named / lost, 0.0), 1.0) : 0.0};
     }
-    /// The share of the loss that one rank explains: what would be left of it if only that rank were as it
-    /// was. Shares of several ranks may add up to more than 1.
+    /// The share of the loss explained by one rank: the loss that would remain if only that rank had worked
+    /// as it did. Shares of several ranks may sum to more than 1.
     [[nodiscard]] double share_of_rank(rank_id const& rank) const {
         return share(core_.sums().rank, ranks_.find(rank));
     }
-    /// The same of all ranks of a node: of the one that explains most.
+    /// The same for all ranks of a node: that of the rank that explains most.
     [[nodiscard]] double share_of_node(node_id const& node) const {
         double most = 0;
         if (std::uint32_t const n = find_node(node); n != interner<node_id>::none)
@@ -222,19 +220,19 @@ class step_watch {
                 if (core_.ranks()[r].node == n) most = (std::max)(most, share(core_.sums().rank, r));
         return most;
     }
-    /// The same of a section.
+    /// The same for a section.
     [[nodiscard]] double share_of_section(section_id const& section) const {
         return share(core_.sums().section, sections_.find(section));
     }
-    /// The same of a stage.
+    /// The same for a stage.
     [[nodiscard]] double share_of_stage(stage_id const& stage) const {
         return share(core_.sums().stage, stages_.find(stage));
     }
 
-    /// Whether to restart the gang with another node in the place of a rank's. Gangs get no copies: all of
-    /// it would have to run twice.
-    /// @param rank one of `stragglers()`; for any other nothing is gained
-    /// @param cost of a restart, and how long the job still goes on
+    /// Whether to restart the gang with a different node in place of a rank's. Gangs get no copies, since the
+    /// whole gang would have to run twice.
+    /// @param rank one of `stragglers()`; any other gains nothing
+    /// @param cost of a restart, and the remaining steps of the job
     [[nodiscard]] replacement replace(rank_id const& rank, replacement_cost const& cost) const {
         replacement out;
         std::uint32_t const r = ranks_.find(rank);
@@ -251,7 +249,7 @@ class step_watch {
         return out;
     }
 
-    /// What became of the reports.
+    /// What became of all reports.
     [[nodiscard]] step_counts const& counts() const noexcept { return counts_; }
 
   private:
@@ -290,7 +288,7 @@ class step_watch {
         if (!core_.report(at, rank, section, took, waited)) return step_rejection::late;
         return std::nullopt;
     }
-    // Names beyond the bounds are not kept.
+    // Drops names beyond the limits.
     void forget_beyond(std::uint32_t rank) {
         if (rank >= options_.max_ranks) ranks_.truncate(options_.max_ranks);
         if constexpr (detail::given<decltype(Fields::node)>)
@@ -380,7 +378,7 @@ class step_watch {
     std::vector<std::uint32_t> slow_;
 };
 
-/// A watch of reports of a type: `auto watch = step_watch_of<report>(step_fields{...});`
+/// A watch for reports of a type: `auto watch = step_watch_of<report>(step_fields{...});`
 template <class Report, class Fields>
     requires step_fields_for<Fields, Report>
 [[nodiscard]] step_watch<Report, Fields> step_watch_of(Fields fields, step_watch_options options = {}) {

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `gang/step_watch.hpp`: the same on plain numbers.
+/// Private part of `gang/step_watch.hpp`: the algorithm on plain numbers.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -20,10 +20,10 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Sums over the closed steps, in seconds of the reports' clock.
+// Sums over closed steps, in seconds of the reports' clock.
 struct gang_sums {
     double steps = 0, seconds = 0, ideal = 0;
-    std::vector<double> rank, section, stage; // what each explains of seconds - ideal
+    std::vector<double> rank, section, stage; // part of seconds - ideal explained by each
 };
 
 class gang_core {
@@ -34,7 +34,7 @@ class gang_core {
     gang_core(double least_slowdown, double steps_per_error, bool by_arrival)
         : least_(std::log(least_slowdown)), steps_per_error_(steps_per_error), by_arrival_(by_arrival) {}
 
-    // Where a rank runs, and which ranks do the same work.
+    // Sets the node of a rank, and which ranks do the same work.
     void place(std::uint32_t rank, std::uint32_t node, std::uint32_t stage, std::int64_t step) {
         if (rank >= ranks_.size()) {
             ranks_.resize(rank + std::size_t{1});
@@ -48,7 +48,7 @@ class gang_core {
         r.is_placed = true;
     }
 
-    // False: the step is closed. Steps that are `open_steps` older than it are closed first.
+    // False if the step is closed. Closes steps that are `open_steps` older first.
     bool report(std::int64_t step, std::uint32_t rank, std::uint32_t section, double took, double waited) {
         open_step* const s = open(step);
         if (s == nullptr) return false;
@@ -60,7 +60,7 @@ class gang_core {
         if (at >= s->cells.size()) s->cells.resize((std::max)(at + 1, ranks_.size() * max_sections));
         cell& c = s->cells[at];
         if (by_arrival_) {
-            c.work = took; // until the step is closed: when it arrived
+            c.work = took; // the arrival time, until the step is closed
             c.reports = 1;
         } else {
             c.work += took - waited;
@@ -71,11 +71,11 @@ class gang_core {
         return true;
     }
 
-    // All reports of the steps up to this one are in.
+    // All reports of steps up to this one have arrived.
     void close_to(std::int64_t step) {
         while (!steps_.empty() && steps_.front().step <= step) close_first();
     }
-    // The gang went back to a checkpoint: what is open is void, and steps begin anew.
+    // The gang returned to a checkpoint: drops open steps and restarts the numbering.
     void restart() {
         for (open_step& s : steps_) recycle(s);
         steps_.clear();
@@ -88,13 +88,13 @@ class gang_core {
         double last = 0, best = std::numeric_limits<double>::infinity(), usual = 0; // log work
         std::uint32_t node = 0, stage = 0;
         bool is_placed = false, has_last = false;
-        std::array<double, max_sections> excess{}; // by section, fading: seconds over the median rank
+        std::array<double, max_sections> excess{}; // per section, fading: seconds above the median rank
     };
     [[nodiscard]] std::vector<rank_row> const& ranks() const noexcept { return ranks_; }
     [[nodiscard]] gang_sums const& sums() const noexcept { return sums_; }
     [[nodiscard]] std::uint64_t steps() const noexcept { return steps_closed_; }
     [[nodiscard]] std::int64_t last_step() const noexcept { return closed_; }
-    // One side of an interval that is wrong once in `steps_per_error` windows of the whole gang.
+    // One-sided level such that an interval is wrong once in `steps_per_error` windows of the whole gang.
     [[nodiscard]] double tail() const noexcept {
         return 0.5 / (steps_per_error_ * (std::max)(1.0, static_cast<double>(ranks_.size())));
     }
@@ -138,7 +138,7 @@ class gang_core {
 
     void close_first() {
         open_step& s = steps_.front();
-        make_room(); // from here on nothing throws
+        make_room(); // nothing below throws
         if (by_arrival_) work_from_arrivals(s);
         weigh(s);
         closed_ = s.step;
@@ -160,7 +160,7 @@ class gang_core {
         for (std::size_t g = 0; g < stages_; ++g) by_stage_[g].reserve(members_[g]);
     }
 
-    // A barrier opens when the last rank arrives; until the next one each works for itself.
+    // A barrier opens when the last rank arrives; until the next one, ranks work independently.
     void work_from_arrivals(open_step& s) {
         order_.clear();
         for (std::size_t c = 0; c < sections_; ++c) {
@@ -179,7 +179,7 @@ class gang_core {
                 if (arrived > released_) {
                     x.work = arrived - released_;
                     x.waited = release - arrived;
-                } else { // of the first barrier there is no work to tell
+                } else { // the work before the first barrier is unknown
                     x = cell{};
                 }
             }
@@ -204,7 +204,7 @@ class gang_core {
             stage.usual = median(group_);
         }
         model_.solve();
-        // What no model of the work explains, such as the exchange itself, stays as it is.
+        // Time that no work explains, such as the exchange itself, stays unchanged.
         double const rest = (std::max)(passed - model_.seconds(), 0.0);
         sums_.steps += 1;
         sums_.seconds += (std::max)(passed, model_.seconds());
@@ -237,12 +237,13 @@ class gang_core {
         double slowest = 0;
         for (std::uint32_t const r : members) {
             double const work = work_[r].total;
-            // Of two ranks the median lies between them; each is compared with the other.
+            // The median of two ranks lies between them, so compare each with the other.
             double const usual = members.size() > 2 ? stage.usual : stage.sum - work;
             if (!(usual > 0)) continue;
             double const gap = std::log(work / usual);
             rank_row& row = ranks_[r];
-            // From step to step: neither a slow rank nor a change of speed makes the gang look unsteady.
+            // Use differences between steps: neither a slow rank nor a change of speed then makes the gang
+            // look unsteady.
             if (row.has_last) variance_.add((gap - row.last) * (gap - row.last) / 2);
             row.last = gap;
             row.has_last = true;
@@ -251,7 +252,7 @@ class gang_core {
             row.evidence.save(seconds);
             sums_.rank[r] += seconds;
             slowest = (std::max)(slowest, seconds);
-            constexpr double share = 1.0 / 16; // of the latest step in the usual work
+            constexpr double share = 1.0 / 16; // weight of the latest step in the usual work
             row.usual = row.usual > 0 ? row.usual + share * (work - row.usual) : work;
             row.best = (std::min)(row.best, row.usual);
         }
@@ -259,7 +260,7 @@ class gang_core {
         for (std::size_t c = 0; c < sections_; ++c) weigh_section(s, g, c);
     }
 
-    // What the section alone explains: each rank's own time in it, everything else as usual.
+    // The loss due to the section alone: each rank's own time in it, usual times otherwise.
     void weigh_section(open_step const& s, std::size_t g, std::size_t c) {
         group_.clear();
         for (std::uint32_t const r : by_stage_[g]) group_.push_back(at(s, r, c));

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `gang/step_watch.hpp`: how long a step takes, given the work of each rank.
+/// Private part of `gang/step_watch.hpp`: the length of a step, given the work of each rank.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -14,16 +14,16 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A step ends when its slowest rank does. With pipeline stages the first microbatch has to pass all other
-// stages before a stage is full, and the last one after: that adds one microbatch of each other stage.
+// A step ends when its slowest rank does. With pipeline stages, the first microbatch must pass all other
+// stages before a stage is full, and the last one afterward: this adds one microbatch of each other stage.
 class gang_model {
   public:
     struct stage {
         double longest = 0;      // work of the slowest rank
         double sum = 0;          // work of all ranks
         double usual = 0;        // work of the median rank
-        double ranks = 0;        // that reported
-        double microbatches = 1; // of a rank
+        double ranks = 0;        // number that reported
+        double microbatches = 1; // per rank
         [[nodiscard]] double mean_pass() const noexcept { return ranks > 0 ? sum / ranks / microbatches : 0; }
         [[nodiscard]] double usual_pass() const noexcept { return ranks > 0 ? usual / microbatches : 0; }
     };
@@ -32,7 +32,7 @@ class gang_model {
     [[nodiscard]] stage& operator[](std::size_t i) noexcept { return stages_[i]; }
     [[nodiscard]] std::size_t size() const noexcept { return stages_.size(); }
 
-    // After the stages are filled in.
+    // Call after the stages are filled in.
     void solve() noexcept {
         passes_ = usual_passes_ = 0;
         for (stage const& s : stages_) {
@@ -46,11 +46,12 @@ class gang_model {
             ideal_ = (std::max)(ideal_, s.usual + usual_passes_ - bubble(s, s.usual_pass()));
         }
     }
-    // With the work as it was.
+    // With the actual work.
     [[nodiscard]] double seconds() const noexcept { return seconds_; }
-    // Had every rank worked as long as the median of its stage.
+    // If every rank had worked as long as the median of its stage.
     [[nodiscard]] double ideal() const noexcept { return ideal_; }
-    // Had every rank but one worked as long as the median, and that one `work`: what it explains.
+    // If every rank had worked as long as the median, except for one rank with `work`: the loss that it
+    // explains.
     [[nodiscard]] double only(std::size_t of_stage, double work) const noexcept {
         stage const& own = stages_[of_stage];
         double const slower = (std::max)(work, own.usual);
@@ -63,7 +64,7 @@ class gang_model {
     }
 
   private:
-    // A gang that reports a step in one piece shows nothing of how its stages fill.
+    // A gang that reports a step in one piece does not show how its stages fill.
     [[nodiscard]] static double bubble(stage const& s, double pass) noexcept {
         return s.microbatches > 1 ? pass : 0.0;
     }

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `gang/step_watch.hpp`: what a rank's steps say of it, since it last looked well.
+/// Private part of `gang/step_watch.hpp`: the evidence from a rank's steps, since it last looked normal.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -17,7 +17,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Moments of a sequence that starts anew at a change; older values fade beyond `memory`.
+// Moments of a sequence that restarts at a change; values beyond `memory` fade.
 struct fading_moments {
     static constexpr double memory = 256;
     double n = 0, mean = 0, m2 = 0;
@@ -30,12 +30,12 @@ struct fading_moments {
         m2 = m2 * keep + gap * (x - mean);
     }
     void clear() noexcept { *this = {}; }
-    // The interval of the mean; the deviation is at least `floor`. Nothing known: everything is possible.
+    // The interval of the mean; the deviation is at least `floor`. Unbounded without data.
     [[nodiscard]] stats::interval interval(double tail, double floor) const noexcept {
         constexpr double all = std::numeric_limits<double>::infinity();
         constexpr double fewest = 4;
         if (n < fewest) return {-all, all};
-        // The start of the sequence was chosen by what it holds: a union over the starts it might have had.
+        // The start of the sequence was chosen from the data: take a union over all possible starts.
         auto const t = stats::student_t_quantile_upper(tail / (n * (n + 1)), n - 1);
         if (!t) return {-all, all};
         double const sd = (std::max)(std::sqrt(m2 / (n - 1)), floor);
@@ -44,13 +44,13 @@ struct fading_moments {
     }
 };
 
-// Its logarithmic gap to the ranks it is compared with, step by step. A cumulative sum (Page 1954) finds when
-// it last began to be slow: what lies before says nothing of now.
+// The rank's log gap to the ranks it is compared with, step by step. A cumulative sum (Page 1954) finds when
+// it last began to be slow: earlier steps say nothing about the present.
 class rank_evidence {
   public:
-    // `floor`: deviation of such a gap in the whole gang.
+    // `floor`: standard deviation of such a gap in the whole gang.
     void add(double gap, double least, double floor, std::int64_t step) noexcept {
-        constexpr double most = 8; // deviations: bounds how long a recovery stays unseen
+        constexpr double most = 8; // in deviations: limits the delay before a recovery is seen
         double const drift = (gap - least) / (std::max)(floor, 0.01);
         sum_ = (std::min)((std::max)(sum_ + drift, 0.0), most);
         if (!(sum_ > 0)) {
@@ -61,7 +61,7 @@ class rank_evidence {
         }
     }
     void save(double seconds) noexcept { saved_.add(seconds); }
-    // It runs on another node from here on: what was seen before says nothing of that one.
+    // It runs on a different node from here on: earlier data do not apply to that node.
     void move(std::int64_t step) noexcept {
         has_moved_ = sum_ > 0;
         sum_ = 0;
