@@ -34,22 +34,22 @@ namespace straggle::inline STRAGGLE_ABI::base {
 /// see `byte_writer`
 class writing_archive {
   public:
-    /// Whether fields are assigned to.
+    /// Whether fields are assigned.
     static constexpr bool reads = false;
 
-    /// @param out outlives this
+    /// @param out must outlive this object
     explicit writing_archive(byte_writer& out) noexcept : out_(&out) {}
 
-    /// Appends fields: a number or a flag in its own width, an array item by item, a class by its `fields`.
+    /// Appends fields: a number or a flag at its fixed width, an array item by item, a class by its `fields`.
     template <class... Fields>
     void operator()(Fields const&... fields) {
         (put(fields), ...);
     }
-    /// Appends a number in as few bytes as it needs.
+    /// Appends a number in as few bytes as possible.
     void varint(std::uint64_t number) { out_->varint(number); }
-    /// Does nothing: what is held makes sense.
+    /// Does nothing: values in memory are valid.
     static constexpr void expect(bool) noexcept {}
-    /// For what is not a plain field.
+    /// For anything that is not a plain field.
     [[nodiscard]] byte_writer& bytes() const noexcept { return *out_; }
 
   private:
@@ -72,15 +72,15 @@ class writing_archive {
     byte_writer* out_;
 };
 
-/// Reads what a `writing_archive` has appended. Failures stick, as in `byte_reader`.
+/// Reads what a `writing_archive` appended. Failures stick, as in `byte_reader`.
 /// @par Cost
 /// see `byte_reader`
 class reading_archive {
   public:
-    /// Whether fields are assigned to.
+    /// Whether fields are assigned.
     static constexpr bool reads = true;
 
-    /// @param in outlives this
+    /// @param in must outlive this object
     explicit reading_archive(byte_reader& in) noexcept : in_(&in) {}
 
     /// Reads fields.
@@ -88,11 +88,11 @@ class reading_archive {
     void operator()(Fields&... fields) {
         (get(fields), ...);
     }
-    /// Reads a number that was written in as few bytes as it needs.
+    /// Reads a number that `varint` wrote.
     void varint(std::uint64_t& number) { number = in_->varint(); }
-    /// Fails with `status::corrupt` unless what was read makes sense.
+    /// Fails with `status::corrupt` if the condition on the data does not hold.
     void expect(bool holds) { in_->expect(holds); }
-    /// For what is not a plain field.
+    /// For anything that is not a plain field.
     [[nodiscard]] byte_reader& bytes() const noexcept { return *in_; }
 
   private:
@@ -122,7 +122,7 @@ void write_fields(byte_writer& out, T const& object) {
     a(object);
 }
 
-/// Reads the fields of an object. Once `in.ok()` is false, the object is of no use.
+/// Reads the fields of an object. If `in.ok()` is then false, the object is unusable.
 template <class T>
 void read_fields(byte_reader& in, T& object) {
     reading_archive a(in);

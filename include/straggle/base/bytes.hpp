@@ -46,18 +46,19 @@ namespace straggle::inline STRAGGLE_ABI::base {
 /// Appends values to a payload, then puts the frame around it.
 ///
 /// @par Cost
-/// each append O(bytes), amortised; sealing one pass over the payload (a good GB/s), no copy. One
-/// allocation at construction and those of a growing vector; none if given the memory of a former frame of at
+/// each append O(bytes), amortized; sealing takes one pass over the payload (at least 1 GB/s), without a
+/// copy. One allocation at construction plus those of a growing vector; none if it gets the memory of an
+/// earlier frame of at least the same size
 /// least the size
 /// @par Guarantees
 /// deterministic: the same calls give the same bytes on every machine; strong exception
 /// guarantee
 class byte_writer {
   public:
-    /// Begins an empty payload.
+    /// Starts an empty payload.
     byte_writer() : byte_writer(std::vector<std::byte>{}) {}
 
-    /// Begins an empty payload in the memory of `spare`, typically a frame that has been put away.
+    /// Starts an empty payload in the memory of `spare`, typically an earlier frame that is no longer needed.
     explicit byte_writer(std::vector<std::byte> spare) : bytes_(std::move(spare)) { clear(); }
 
     /// One byte.
@@ -68,11 +69,11 @@ class byte_writer {
     void u64(std::uint64_t value) { append(value); }
     /// Eight bytes, two's complement.
     void i64(std::int64_t value) { append(static_cast<std::uint64_t>(value)); }
-    /// Eight bytes: the bits of an IEEE 754 double, whatever they mean.
+    /// Eight bytes: the bits of an IEEE 754 double, including NaN and infinity.
     void real(double value) { append(std::bit_cast<std::uint64_t>(value)); }
     /// One byte.
     void flag(bool value) { u8(value ? 1 : 0); }
-    /// Four bytes that the reader has to find again: of what type the following is, or simply a landmark.
+    /// Four bytes that the reader must find again: the type of what follows, or simply a landmark.
     void tag(std::uint32_t value) { append(value); }
 
     /// One byte per 7 bits, lowest first (LEB128): 1 to 10 bytes.
@@ -83,11 +84,11 @@ class byte_writer {
         encoded[length++] = static_cast<std::byte>(value);
         put(encoded.data(), length);
     }
-    /// How many items follow, as a `varint`.
+    /// Number of items that follow, as a `varint`.
     void count(std::uint64_t items) { varint(items); }
 
-    /// The count of its bytes, then those, zeros and all.
-    /// @pre not a view of the payload of this writer
+    /// The number of its bytes, then the bytes, which may be zero.
+    /// @pre not a view into the payload of this writer
     void text(std::string_view value) {
         auto const* const from = reinterpret_cast<std::byte const*>(value.data());
         std::size_t const before = bytes_.size();
@@ -96,8 +97,8 @@ class byte_writer {
         put(from, value.size());
     }
 
-    /// Text as `text`; a whole number v as the `varint` of 2v, or of -2v - 1 below 0, computed in 65 bits:
-    /// the same bytes for every integer type that can hold it.
+    /// Text like `text`; a whole number v as the `varint` of 2v, or of -2v - 1 if negative, computed in 65
+    /// bits: the same bytes for every integer type that can hold it.
     template <base::storable_identifier Id>
     void identifier(Id const& id) {
         if constexpr (detail::text<Id>) {
@@ -110,22 +111,22 @@ class byte_writer {
         }
     }
 
-    /// What has been appended.
+    /// The payload so far.
     [[nodiscard]] std::span<std::byte const> payload() const noexcept {
         return detail::span_of(bytes_).subspan(bytes_.empty() ? 0
                                                               : detail::frame_head_size); // empty once sealed
     }
 
-    /// Forgets what has been appended and keeps the memory.
+    /// Drops the payload but keeps the memory.
     void clear() {
         bytes_.clear();
         bytes_.resize(detail::frame_head_size);
     }
 
-    /// Puts the frame around the payload and hands it over. The writer is done then, or `clear`ed for
-    /// another.
-    /// @param kind what the payload is; the writer chooses it, see `frame_kind`
-    /// @param version how it is to be read, from 1
+    /// Puts the frame around the payload and returns it. The writer may only be destroyed then, or reused
+    /// after `clear`.
+    /// @param kind type of the payload, chosen by the writer, see `frame_kind`
+    /// @param version version of its format, from 1
     /// @pre `version != 0`; not sealed before
     [[nodiscard]] std::vector<std::byte> seal(std::uint32_t kind, std::uint32_t version) && {
         STRAGGLE_EXPECTS(version != 0);
@@ -144,13 +145,13 @@ class byte_writer {
     }
     void put(std::byte const* from, std::size_t n) { bytes_.insert(bytes_.end(), from, from + n); }
 
-    // Reserving the exact size again and again would copy everything each time.
+    // Reserving the exact size repeatedly would copy everything each time.
     [[nodiscard]] std::size_t grown(std::size_t wanted) const noexcept {
         std::size_t const held = bytes_.capacity();
         return wanted <= held ? held : wanted + held / 2;
     }
 
-    // The varint of 2 magnitude + sign, a number of 65 bits.
+    // The varint of 2 * magnitude + sign, a 65-bit number.
     void whole(std::uint64_t magnitude, bool negative) {
         std::uint64_t const low = ((magnitude & 0x3F) << 1) | (negative ? 1 : 0);
         if (magnitude < 0x40) {
@@ -162,7 +163,7 @@ class byte_writer {
         varint(magnitude >> 6);
     }
 
-    std::vector<std::byte> bytes_; // begins with room for the head of the frame; empty once sealed
+    std::vector<std::byte> bytes_; // starts with room for the head of the frame; empty once sealed
 };
 
 } // namespace straggle::base
@@ -171,45 +172,45 @@ namespace straggle::inline STRAGGLE_ABI {
 
 using base::byte_writer;
 
-/// Reads what a `byte_writer` has appended, in the same order, from bytes that it does not own.
+/// Reads what a `byte_writer` appended, in the same order, from bytes that it does not own.
 ///
-/// The first failure sticks: from then on everything read is zero or empty, so a loop ends by itself and one
-/// look at `ok()` or `at_end()` suffices before the result is used.
+/// The first failure sticks: all later reads return zero or empty values, so loops terminate and a single
+/// check of `ok()` or `at_end()` suffices before the result is used.
 /// @par Cost
-/// each read O(1), text and identifiers too: text is a view of the bytes. Allocates nothing (but
-/// for `identifier(to)`, which copies text)
+/// each read O(1), including text and identifiers: text is a view of the bytes. Allocates nothing (except for
+/// `identifier(to)`, which copies text)
 /// @par Guarantees
-/// never reads outside the bytes, whatever they are; constexpr but for text; noexcept but for
+/// never reads outside the bytes, whatever they contain; constexpr except for text; noexcept except for
 /// contracts
 class byte_reader {
   public:
     /// Reads from nothing.
     constexpr byte_reader() noexcept = default;
-    /// Reads from bytes that outlive the reader and the text read from it.
+    /// Reads from bytes that must outlive the reader and the text read from it.
     constexpr explicit byte_reader(std::span<std::byte const> bytes) noexcept : left_(bytes) {}
 
-    /// Whether everything read so far was there and made sense.
+    /// Whether everything read so far existed and was valid.
     [[nodiscard]] constexpr bool ok() const noexcept { return reason_ == status::ok; }
     /// `status::ok`, or the first failure.
     [[nodiscard]] constexpr status reason() const noexcept { return reason_; }
-    /// Whether everything has been read, and without a failure.
+    /// Whether everything has been read without a failure.
     [[nodiscard]] constexpr bool at_end() const noexcept { return ok() && left_.empty(); }
-    /// How many bytes are left to read; 0 after a failure.
+    /// Number of bytes left; 0 after a failure.
     [[nodiscard]] constexpr std::size_t left() const noexcept { return left_.size(); }
-    /// Fails with `status::corrupt` if bytes are left: for the end of reading, when nobody asks for more.
+    /// Fails with `status::corrupt` if bytes are left: call it after the last read.
     /// @return `reason()`
     constexpr status finish() noexcept {
         if (!left_.empty()) stop(status::corrupt);
         return reason_;
     }
 
-    /// Fails, unless it has already: for content that only the caller knows to make no sense.
+    /// Fails, unless it has already: for content that only the caller can recognize as invalid.
     /// @pre `reason != status::ok`
     constexpr void fail(status reason) {
         STRAGGLE_EXPECTS(reason != status::ok);
         stop(reason);
     }
-    /// Fails for `otherwise` unless `holds`; says whether the reader is well.
+    /// Fails with `otherwise` unless `holds`; returns `ok()`.
     /// @pre `otherwise != status::ok`
     constexpr bool expect(bool holds, status otherwise = status::corrupt) {
         if (!holds) fail(otherwise);
@@ -233,7 +234,7 @@ class byte_reader {
     }
     /// Eight bytes, or 0.
     constexpr std::int64_t i64() noexcept { return static_cast<std::int64_t>(u64()); }
-    /// A double with exactly the bits written, or 0. NaN and infinity are for the caller to refuse.
+    /// A double with exactly the bits written, or 0. The caller must check for NaN and infinity.
     constexpr double real() noexcept { return std::bit_cast<double>(u64()); }
     /// A flag, or false; `status::corrupt` if it is neither 0 nor 1.
     constexpr bool flag() noexcept {
@@ -241,31 +242,30 @@ class byte_reader {
         if (value > 1) stop(status::corrupt);
         return value == 1;
     }
-    /// Fails with `status::wrong_kind` unless the next four bytes are this tag; says whether the reader is
-    /// well.
+    /// Fails with `status::wrong_kind` unless the next four bytes are this tag; returns `ok()`.
     constexpr bool tag(std::uint32_t expected) noexcept {
-        if (u32() != expected) stop(status::wrong_kind); // does nothing where there were no four bytes
+        if (u32() != expected) stop(status::wrong_kind); // no effect after truncation
         return ok();
     }
 
-    /// A number of variable length, or 0; `status::corrupt` if it has more than 64 bits or was written in
-    /// more bytes than it needs.
+    /// A number of variable length, or 0; `status::corrupt` if it has more than 64 bits or is not in its
+    /// shortest form.
     constexpr std::uint64_t varint() noexcept {
         std::uint64_t value = 0;
         for (unsigned shift = 0;; shift += 7) {
             std::uint64_t const byte = u8();
             if (!ok()) return 0;
             value |= (byte & 0x7F) << shift;
-            // The tenth byte has one bit to offer, and a last byte of 0 none.
+            // The tenth byte may use one bit, and a last byte of 0 is redundant.
             if ((shift == 63 && byte > 1) || (byte == 0 && shift != 0)) return stop(status::corrupt), 0;
             if (byte < 0x80) return value;
         }
     }
 
-    /// How many items follow, or 0; `status::truncated` if the bytes left cannot be so many items. So a
-    /// caller that makes room for them before reading them takes at most a fixed multiple of the size of the
+    /// Number of items that follow, or 0; `status::truncated` if the remaining bytes cannot hold that many.
+    /// So a caller that allocates for them before reading uses at most a fixed multiple of the size of the
     /// input.
-    /// @param min_bytes_per_item the fewest bytes one item is written in; @pre at least 1
+    /// @param min_bytes_per_item minimum size of a written item; @pre at least 1
     constexpr std::size_t count(std::size_t min_bytes_per_item) {
         STRAGGLE_EXPECTS(min_bytes_per_item >= 1);
         return items_of(min_bytes_per_item);
@@ -280,8 +280,7 @@ class byte_reader {
     }
 
     /// An identifier, or an empty or zero one: text as a view of the bytes, as `interner::insert` takes it;
-    /// `status::corrupt` if `Id` cannot hold the value. Other values of enumerations than the named ones
-    /// pass.
+    /// `status::corrupt` if `Id` cannot hold the value. Unnamed values of enumerations are accepted.
     template <base::storable_identifier Id>
     [[nodiscard]] constexpr auto identifier() noexcept {
         if constexpr (detail::text<Id>) {
@@ -299,7 +298,7 @@ class byte_reader {
             return static_cast<Id>(static_cast<number>(negative ? ~magnitude : magnitude));
         }
     }
-    /// Reads an identifier into one that is there; a string keeps its memory.
+    /// Reads into an existing identifier; a string keeps its memory.
     template <base::storable_identifier Id>
     constexpr void identifier(Id& to) {
         to = identifier<Id>();
@@ -325,7 +324,7 @@ class byte_reader {
         return static_cast<std::size_t>(items);
     }
 
-    // The number of 65 bits that a writer makes of a magnitude and its sign.
+    // The inverse of byte_writer::whole.
     constexpr bool whole(std::uint64_t& magnitude) noexcept {
         std::uint64_t const low = u8();
         std::uint64_t high = 0;
@@ -345,30 +344,30 @@ class byte_reader {
 
 namespace straggle::inline STRAGGLE_ABI::base {
 
-/// What `open_frame` finds in a frame.
+/// The contents of a frame.
 struct opened_frame {
-    std::uint32_t version = 0; ///< that wrote it, from 1
-    byte_reader payload;       ///< to be copied and read from; the bytes belong to the caller
+    std::uint32_t version = 0; ///< of the writer, from 1
+    byte_reader payload;       ///< copy it and read from it; the bytes belong to the caller
 };
 
 } // namespace straggle::base
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Opens a frame that `byte_writer::seal` has made, after making sure that it is whole.
-/// @param bytes the frame and nothing else; they have to outlive the reader
-/// @param kind what it has to contain
-/// @param newest_version the latest that the caller can read; @pre at least 1
-/// @return the first of these that applies: `status::truncated` if too short for any frame,
-/// `status::wrong_kind` if it is none or of another kind, `status::truncated` if shorter than it says,
-/// `status::corrupt` if longer or of version 0, `status::unknown_version` if newer than `newest_version`,
-/// `status::corrupt` if the checksum is wrong
+/// Opens a frame made by `byte_writer::seal`, after checking that it is complete.
+/// @param bytes the frame and nothing else; must outlive the reader
+/// @param kind expected type of the payload
+/// @param newest_version latest version that the caller can read; @pre at least 1
+/// @return the first that applies: `status::truncated` if too short for any frame, `status::wrong_kind` if it
+/// is not a frame or of another kind, `status::truncated` if shorter than it says, `status::corrupt` if
+/// longer or of version 0, `status::unknown_version` if newer than `newest_version`, `status::corrupt` if the
+/// checksum is wrong
 /// @par Cost
-/// one pass over the bytes (a good GB/s); allocates nothing
+/// one pass over the bytes (at least 1 GB/s); allocates nothing
 /// @par Guarantees
-/// finds every change of up to 64 adjacent bits, and all but one in 2^64 of others;
-/// constexpr; noexcept but for the contract. A checksum keeps out accidents, not enemies: whoever can write
-/// the bytes can forge one.
+/// detects every change of up to 64 adjacent bits, and all but one in 2^64 of others; constexpr; noexcept
+/// except for the contract. A checksum protects against accidents, not attacks: anyone who can write the
+/// bytes can forge one.
 [[nodiscard]] constexpr outcome<base::opened_frame>
 open_frame(std::span<std::byte const> bytes, std::uint32_t kind, std::uint32_t newest_version) {
     STRAGGLE_EXPECTS(newest_version >= 1);

@@ -35,19 +35,19 @@
 #endif
 
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(STRAGGLE_NO_PREFETCH)
-/// Asks for the memory at an address before it is needed. A function that does nothing else has to be
-/// STRAGGLE_ALWAYS_INLINE: GCC drops calls of it, as if they had no effect.
+/// Prefetches the memory at an address. A function that does nothing else must be STRAGGLE_ALWAYS_INLINE: GCC
+/// drops calls of it as if they had no effect.
 #define STRAGGLE_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define STRAGGLE_PREFETCH(address) static_cast<void>(address)
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
-/// A function that is inlined whatever the compiler thinks of it.
+/// A function that is always inlined.
 #define STRAGGLE_ALWAYS_INLINE [[gnu::always_inline]] inline
-/// A function that is never inlined: what is rare shall not make what is frequent larger.
+/// A function that is never inlined: rare code must not bloat frequent code.
 #define STRAGGLE_NEVER_INLINE [[gnu::noinline]]
-/// The same as STRAGGLE_ALWAYS_INLINE for a lambda, behind its parameters.
+/// STRAGGLE_ALWAYS_INLINE for a lambda, after its parameters.
 #define STRAGGLE_INLINE_LAMBDA __attribute__((always_inline))
 #elif defined(_MSC_VER)
 #define STRAGGLE_ALWAYS_INLINE __forceinline
@@ -61,11 +61,11 @@
 
 // ---- The tag of the inline namespace ----
 //
-// A function that one unit compiled for AVX must never be the one that another unit runs on a machine
-// without. The linker keeps one function of each name, so that everything which changes a body has to be part
-// of the name: the version, the whole instruction set, what -ffast-math brings, and the macros above. Each is
-// one bit, told by whether its macro is 1; four bits are a hexadecimal digit. Which bodies depend on which
-// bit is not asked: compilers vectorise what they like.
+// A function that one unit compiled for AVX must never be the one that another unit runs on a machine without
+// it. The linker keeps one function per name, so everything that can change a body must be part of the name:
+// the version, the whole instruction set, the effects of -ffast-math, and the macros above. Each is one bit,
+// set if its macro is 1; four bits are a hexadecimal digit. Every bit applies to every body: compilers
+// vectorize what they like.
 
 #define STRAGGLE_ABI_IF_1 0,
 #define STRAGGLE_ABI_EXPAND(x) x
@@ -96,14 +96,14 @@
 #define STRAGGLE_ABI_PASTE(a, b, c, d, e, f) STRAGGLE_ABI_PASTE_OF(a, b, c, d, e, f)
 #define STRAGGLE_ABI_PASTE_OF(a, b, c, d, e, f) a##b##c##d##e##f
 
-// Users define these with a value or without.
+// Users define these with or without a value.
 #if defined(STRAGGLE_NO_PREFETCH)
 #define STRAGGLE_ABI_NO_PREFETCH 1
 #endif
 #if defined(STRAGGLE_NO_VECTOR_TYPES)
 #define STRAGGLE_ABI_NO_VECTORS 1
 #endif
-// Others have values other than 1: the x87 computes in more bits than a double has.
+// Other macros have values other than 1: the x87 computes with more bits than a double has.
 #if defined(__FLT_EVAL_METHOD__)
 #if __FLT_EVAL_METHOD__ != 0
 #define STRAGGLE_ABI_EXCESS_PRECISION 1
@@ -133,8 +133,8 @@
 #define STRAGGLE_ABI_RISCV_ZICOND 1
 #endif
 
-// Floating point modes, and the macros a user may define. Clang has no macros for the parts of -ffast-math
-// but finite numbers only; no compiler has one for -ffp-contract.
+// Floating-point modes, and the macros a user may define. For the parts of -ffast-math, clang has a macro
+// only for finite numbers; no compiler has one for -ffp-contract.
 #define STRAGGLE_ABI_MODES                                                                                   \
     STRAGGLE_ABI_PASTE(                                                                                      \
         STRAGGLE_ABI_DIGIT(__FAST_MATH__, __FINITE_MATH_ONLY__, __NO_SIGNED_ZEROS__, __NO_TRAPPING_MATH__),  \
@@ -201,7 +201,7 @@
 #define STRAGGLE_ABI_TARGET STRAGGLE_ABI_OTHER
 #endif
 
-// Compiler messages repeat the name in every line: what most people compile for has a short one.
+// Compiler messages repeat the name in every line, so the most common target has a short one.
 #define STRAGGLE_ABI_SHORT_0080_e0000000000000c0 ~, x64
 #define STRAGGLE_ABI_NAME(major, minor, patch, modes, target)                                                \
     STRAGGLE_ABI_NAME_OF(major, minor, patch, STRAGGLE_ABI_FLAGS(modes, target))
@@ -209,12 +209,12 @@
     STRAGGLE_ABI_CHOOSE(STRAGGLE_ABI_SHORT_##modes##_##target, modes##_##target, ~)
 #define STRAGGLE_ABI_NAME_OF(major, minor, patch, flags)                                                     \
     STRAGGLE_ABI_PASTE(v##major##_, minor##_, patch##_, flags, , )
-/// The inline namespace that all names of the library are in; `straggle::outcome` finds them as ever.
+/// The inline namespace that contains all names of the library; users still write `straggle::outcome`.
 #define STRAGGLE_ABI                                                                                         \
     STRAGGLE_ABI_NAME(STRAGGLE_VERSION_MAJOR, STRAGGLE_VERSION_MINOR, STRAGGLE_VERSION_PATCH,                \
                       STRAGGLE_ABI_MODES, STRAGGLE_ABI_TARGET)
 
-/// States a precondition (include `base/contract.hpp` to use it). Costs one predictable branch; never
+/// Checks a precondition (include `base/contract.hpp` to use it). Costs one predictable branch; never
 /// compiled out, so a wrong call cannot become a wrong answer.
 #define STRAGGLE_EXPECTS(...)                                                                                \
     ((__VA_ARGS__) ? static_cast<void>(0)                                                                    \

@@ -2,10 +2,10 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What happens when a caller breaks a documented precondition. Bad *data* is never a broken contract: it
-/// comes back as a status and is counted. A contract is about the program: an index out of range, two spans
-/// of different length. In constant evaluation a broken contract is a compile error; at run time the handler
-/// is called, or else the condition, the file and the line go to the standard error, and then the program
+/// What happens when a caller violates a documented precondition. Bad *data* never violates a contract: it is
+/// returned as a status and counted. A contract is about the program: an index out of range, two spans of
+/// different length. In constant evaluation, a violation is a compile error; at run time the handler is
+/// called, or by default the condition, file and line are written to standard error, and then the program
 /// aborts.
 #pragma once
 
@@ -19,14 +19,14 @@
 
 namespace straggle::inline STRAGGLE_ABI::base {
 
-/// What broke, and where: string literals, valid for the life of the program.
+/// The violated condition and its location: string literals with static lifetime.
 struct contract_violation {
-    char const* condition; ///< the source text of the condition that did not hold
+    char const* condition; ///< source text of the violated condition
     char const* file;      ///< as spelled by the compiler
     int line;              ///< in that file, from 1
 };
 
-/// Called once before the program aborts, typically to log. May leave by other means (`longjmp`, a throw in a
+/// Called once before the program aborts, typically to log. May exit in other ways (`longjmp`, a throw in a
 /// test); if it returns, `std::abort` follows.
 using contract_handler = void (*)(contract_violation const&);
 
@@ -34,8 +34,8 @@ using contract_handler = void (*)(contract_violation const&);
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// <atomic> would be a third of every other header of the library: where the compiler has the operations built
-// in, they are used directly.
+// <atomic> would be a third of every other header of the library: use the compiler's built-in operations
+// directly where available.
 #if defined(__GNUC__) || defined(__clang__)
 inline constinit base::contract_handler current_contract_handler = nullptr;
 inline base::contract_handler load_contract_handler() noexcept {
@@ -66,9 +66,9 @@ inline base::contract_handler exchange_contract_handler(base::contract_handler h
 
 namespace straggle::inline STRAGGLE_ABI::base {
 
-/// Installs a handler for the whole program and returns the one before it.
-/// @param handler null for the default, which writes one line to the standard error; the library does no I/O
-/// but this
+/// Installs a handler for the whole program and returns the previous one.
+/// @param handler null for the default, which writes one line to standard error; the library does no other
+/// I/O
 /// @par Guarantees
 /// thread safe, noexcept, allocates nothing
 inline contract_handler set_contract_handler(contract_handler handler) noexcept {

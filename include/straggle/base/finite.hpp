@@ -15,7 +15,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 inline constexpr std::uint64_t infinity_bits = 0x7ff0000000000000u;
 
-// Looks at the exponent bits: -ffast-math folds std::isfinite to true.
+// Checks the exponent bits: -ffast-math folds std::isfinite to true.
 constexpr bool is_finite(double x) noexcept {
     return (std::bit_cast<std::uint64_t>(x) & infinity_bits) != infinity_bits;
 }
@@ -25,7 +25,7 @@ constexpr bool is_nan(double x) noexcept {
     return (std::bit_cast<std::uint64_t>(x) & ~(std::uint64_t{1} << 63)) > infinity_bits;
 }
 
-// NaN or infinite; what cannot be either, such as a whole number or a point in time, never is.
+// NaN or infinite; always false for types without such values, such as whole numbers or points in time.
 template <class T>
 constexpr bool is_unordered(T const& t) noexcept {
     if constexpr (std::is_floating_point_v<T>)
@@ -34,7 +34,7 @@ constexpr bool is_unordered(T const& t) noexcept {
         return false;
 }
 
-// NaN as an identifier: it equals nothing, not even itself, so that it would be a new one every time.
+// NaN as an identifier: it does not even equal itself, so it would be new each time.
 template <class T>
 constexpr bool is_nameless(T const& id) noexcept {
     if constexpr (std::is_floating_point_v<T>)

@@ -2,12 +2,11 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The frame around stored bytes: what they are, which version wrote them and whether they are whole. A
-/// `byte_writer` puts it around its payload and `open_frame` takes it off, both of base/bytes.hpp; here is
-/// how it lies in the bytes.
+/// The frame around stored bytes: their kind, the version that wrote them, and a checksum. `byte_writer` and
+/// `open_frame` in base/bytes.hpp add and remove it; this file defines its layout.
 ///
-/// A frame is, all numbers little-endian: 8 bytes of magic, u32 kind, u32 version, u64 length of the payload,
-/// the payload, u64 CRC-64/XZ of everything before.
+/// Layout, with all numbers little-endian: 8 bytes of magic, u32 kind, u32 version, u64 length of the
+/// payload, the payload, u64 CRC-64/XZ of everything before.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -22,7 +21,7 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Four characters as the kind of a frame, such as `frame_kind("node")`: legible in a dump.
+/// Four characters as the kind of a frame, such as `frame_kind("node")`: readable in a dump.
 consteval std::uint32_t frame_kind(char const (&characters)[5]) {
     std::uint32_t kind = 0;
     for (unsigned i = 0; i < 4; ++i)
@@ -34,14 +33,14 @@ consteval std::uint32_t frame_kind(char const (&characters)[5]) {
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// As in PNG: a byte above 127 and a line end, which transfers as text would spoil.
+// As in PNG: a byte above 127 and a line end reveal transfers in text mode.
 inline constexpr std::array<std::byte, 8> frame_magic = {std::byte{0x8E}, std::byte{'s'}, std::byte{'t'},
                                                          std::byte{'r'},  std::byte{'a'}, std::byte{'g'},
                                                          std::byte{'\r'}, std::byte{'\n'}};
 inline constexpr std::size_t frame_head_size = 24;
 inline constexpr std::size_t frame_tail_size = 8;
 
-// Writes head and tail of a frame around the payload that lies between them. One pass over the bytes.
+// Writes the head and tail of a frame around its payload. One pass over the bytes.
 constexpr void put_frame(std::span<std::byte> frame, std::uint32_t kind, std::uint32_t version) noexcept {
     std::byte* const head = frame.data();
     std::size_t const end = frame.size() - frame_tail_size;
@@ -52,13 +51,13 @@ constexpr void put_frame(std::span<std::byte> frame, std::uint32_t kind, std::ui
     store_little(head + end, crc64(span_of(static_cast<std::byte const*>(head), end)));
 }
 
-// What is in a frame.
+// The contents of a frame.
 struct framed {
     std::uint32_t version = 0;
     std::span<std::byte const> payload{};
 };
 
-// Finds the payload, or the first reason why there is none; `open_frame` documents them. One pass over the
+// Finds the payload, or the first reason to reject the frame; `open_frame` documents them. One pass over the
 // bytes.
 [[nodiscard]] constexpr outcome<framed> find_framed(std::span<std::byte const> frame, std::uint32_t kind,
                                                     std::uint32_t newest_version) {

@@ -3,8 +3,8 @@
 
 /// @file
 /// Shared part of `blacklist/rolling_blacklister.hpp`, `detect/job_progress.hpp`,
-/// `monitor/detail/window_store.hpp` and `rank/detail/node_effects.hpp`: memory for what is about to be
-/// added, asked for while nothing has changed yet.
+/// `monitor/detail/window_store.hpp` and `rank/detail/node_effects.hpp`: allocates memory for coming
+/// additions before anything changes.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -14,13 +14,13 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Grows like push_back, but before anything else is changed.
+// Grows geometrically like push_back, but before any other change.
 template <class T>
 void make_room_for_one(std::vector<T>& v) {
     if (v.size() == v.capacity()) v.reserve(v.size() < 8 ? 8 : 2 * v.size());
 }
 
-// So many elements of no value; those that were there are gone before there is memory for more.
+// Resizes to default values; frees the old elements before it allocates.
 template <class T>
 void resize_anew(std::vector<T>& v, std::size_t size) {
     v.clear();

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `predict/detail/id_places.hpp` and `rank/detail/job_memory.hpp`: which of the ids that come
-/// and go was not seen for longest, where seeing one again costs nothing.
+/// Shared part of `predict/detail/id_places.hpp` and `rank/detail/job_memory.hpp`: finds the id not seen for
+/// longest, at no cost when an id is seen again.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -16,13 +16,13 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A heap of rows that may be out of date: the id was seen since, or is gone. That is put right when a row
-// comes to the top. Each id has a row whose time is not later than when it was seen.
+// A heap of possibly outdated rows: the id was seen since, or is gone. Rows are corrected when they reach the
+// top. Each id has a row whose time is at most that of its last sighting.
 template <class Seen>
 class idle_order {
   public:
-    // Room for one row more, made before anything changes. `live`: how many ids there are; `visit_all(f)`
-    // calls f(id, seen) for each.
+    // Makes room for one more row before anything changes. `live`: number of ids; `visit_all(f)` calls f(id,
+    // seen) for each.
     template <class VisitAll>
     void make_room(std::size_t live, VisitAll&& visit_all) {
         if (rows_.size() > 2 * live + 8) {
@@ -37,7 +37,8 @@ class idle_order {
         rows_.push_back({seen, id});
         std::push_heap(rows_.begin(), rows_.end(), later);
     }
-    // The id not seen for longest. `seen_of(id)` points to when it was seen, or to nothing where it is gone.
+    // The id not seen for longest. `seen_of(id)` points to the time of its last sighting, or is null if it is
+    // gone.
     // @pre there is one
     template <class SeenOf>
     [[nodiscard]] std::uint64_t oldest(SeenOf&& seen_of) noexcept {

@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Gives each distinct identifier a small dense index in order of first appearance, so that everything after
-/// the first look at a record works on plain arrays. Identifiers that are no longer needed can be erased; new
-/// ones take over their places.
+/// Assigns each distinct identifier a small dense index in order of first appearance, so that everything
+/// after the first lookup works on plain arrays. Identifiers that are no longer needed can be erased; new
+/// ones reuse their indices.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -25,47 +25,47 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// The type in which an identifier is kept: `std::string` for text, itself for everything else.
+/// The type that stores an identifier: `std::string` for text, the type itself otherwise.
 template <base::identifier T>
 using owned_identifier_t = typename detail::owned_identifier<T>::type;
 
-/// A table of distinct identifiers: insert gives the index, the index gives the identifier.
+/// A table of distinct identifiers: insert returns the index, operator[] the identifier.
 ///
 /// @tparam Id an `owned_identifier_t`
 /// @par Cost
-/// insert, find and erase O(1) expected (open addressing, linear probing, load at most 1/2, for
-/// text 1/4; an erased identifier leaves no trace, so look-ups cost the same after any number of erasures);
-/// 10 bytes per slot beside the identifiers, for text 9, where the hash is the user's 12. Text, integers and
-/// enumerations chosen so that they collide cost O(log n): a table whose probes get long takes another key,
-/// once per size, and what is still too long a way from home goes to an ordered index. Identifiers of other
-/// types are as good as their `std::hash`. `clear` and `erase` keep all memory, that of strings too:
-/// inserting others of the same lengths allocates nothing.
+/// insert, find and erase O(1) expected (open addressing, linear probing, load at most 1/2, for text 1/4; an
+/// erased identifier leaves no trace, so lookups cost the same after any number of erasures); 10 bytes per
+/// slot besides the identifiers, 9 for text, 12 with a user's hash. Text, integers and enumerations chosen to
+/// collide cost O(log n): a table with long probes changes its key, once per size, and identifiers still too
+/// far from home go to an ordered index. For other types, the quality of `std::hash` decides. `clear` and
+/// `erase` keep all memory, including that of strings: inserting others of the same lengths allocates
+/// nothing.
 /// @par Guarantees
-/// as long as nothing is erased, indices are 0, 1, 2... in order of first insertion, whatever
-/// the hash; at most 2^31 identifiers; strong exception guarantee
+/// as long as nothing is erased, indices are 0, 1, 2... in order of first insertion, independent of the hash;
+/// at most 2^31 identifiers; strong exception guarantee
 template <base::identifier Id>
 class interner {
   public:
     /// 0, 1, 2... in order of first insertion, then those of erased identifiers, last erased first.
     using index_type = std::uint32_t;
-    /// What identifiers are looked up by: `std::string_view` for text.
+    /// The type of lookup keys: `std::string_view` for text.
     using key_type = typename detail::owned_identifier<Id>::key;
 
-    /// What `find` returns for an identifier that is not there.
+    /// Returned by `find` for an unknown identifier.
     static constexpr index_type none = (std::numeric_limits<index_type>::max)();
 
-    /// Nothing in it.
+    /// Creates an empty table.
     interner() = default;
-    /// Nothing in it; identifiers are hashed with a key. With a secret one nobody can choose identifiers that
-    /// collide. No index and no order depends on it.
+    /// Creates an empty table that hashes identifiers with a key. With a secret key, attackers cannot choose
+    /// identifiers that collide. No index and no order depends on the key.
     explicit interner(std::uint64_t key) noexcept : key_(key) {}
     /// Copies all identifiers with their indices.
     interner(interner const&) = default;
-    /// Leaves the other one empty.
+    /// Leaves the source empty.
     interner(interner&& other) noexcept { swap(other); }
-    /// Becomes a copy, or changes nothing should an allocation fail.
+    /// Copies the other table, or changes nothing if an allocation fails.
     interner& operator=(interner const& other) { return *this = interner(other); }
-    /// Leaves the other one empty.
+    /// Leaves the source empty.
     interner& operator=(interner&& other) noexcept {
         interner taken(std::move(other));
         swap(taken);
@@ -73,7 +73,7 @@ class interner {
     }
     ~interner() = default;
 
-    /// Exchanges all identifiers with another one.
+    /// Exchanges all identifiers with another table.
     void swap(interner& other) noexcept {
         ids_.swap(other.ids_);
         slots_.swap(other.slots_);
@@ -88,8 +88,8 @@ class interner {
         std::swap(free_, other.free_);
     }
 
-    /// The index of `id`, which is added if new: with the index erased last and not yet given away again, or
-    /// else with `bound()`.
+    /// The index of `id`, which is added if new: with the most recently erased index that is still unused,
+    /// otherwise with `bound()`.
     index_type insert(key_type id) {
         std::uint32_t const hash = hash_of(id);
         if (!slots_.empty()) [[likely]]
@@ -108,12 +108,12 @@ class interner {
         return further(id, hash);
     }
 
-    /// Forgets one identifier; its index goes to the next new one. The other indices stay.
+    /// Erases one identifier; its index goes to the next new one. Other indices stay.
     /// @pre `contains(index)`
     /// @par Cost
     /// O(1) expected, allocates and frees nothing
     /// @par Guarantees
-    /// noexcept but for the contract, even where a hash or a comparison may throw
+    /// noexcept except for the contract, even if a hash or a comparison may throw
     void erase(index_type index) {
         STRAGGLE_EXPECTS(contains(index));
         unlink(index);
@@ -122,10 +122,10 @@ class interner {
         ++erased_;
     }
 
-    /// Forgets all identifiers from an index on, as if they had never been inserted.
-    /// @pre `size() == bound()`: the index of every erased identifier has been given to another
+    /// Erases all identifiers from an index on, as if they had never been inserted.
+    /// @pre `size() == bound()`: every erased index has been reused
     /// @par Cost
-    /// O(identifiers forgotten) expected, allocates and frees nothing
+    /// O(identifiers erased) expected, allocates and frees nothing
     void truncate(std::size_t size) {
         STRAGGLE_EXPECTS(erased_ == 0);
         while (bound_ > size) {
@@ -146,18 +146,18 @@ class interner {
     }
 
     /// All identifiers by index: in order of first insertion if none was ever erased.
-    /// @pre `size() == bound()`: the index of every erased identifier has been given to another
+    /// @pre `size() == bound()`: every erased index has been reused
     [[nodiscard]] std::span<Id const> ids() const {
         STRAGGLE_EXPECTS(erased_ == 0);
         return {ids_.data(), bound_};
     }
-    /// How many distinct identifiers there are.
+    /// Number of distinct identifiers.
     [[nodiscard]] std::size_t size() const noexcept { return bound_ - erased_; }
-    /// Every index in use is below: the length of an array with a place for each. The most identifiers there
-    /// have been at a time since the last `clear`; erasing does not lower it.
+    /// Every index in use is below this: the length of an array with an entry for each. The maximum number of
+    /// identifiers since the last `clear`; erasing does not lower it.
     [[nodiscard]] std::size_t bound() const noexcept { return bound_; }
 
-    /// Forgets all identifiers and keeps the memory.
+    /// Erases all identifiers but keeps the memory.
     void clear() noexcept {
         for (slot& s : slots_) s.index = none;
         displaced_.clear();
@@ -174,35 +174,34 @@ class interner {
         index_type index = none;
     };
 
-    // Slots per identifier, at least. More of them pay where comparing is dear.
+    // Minimum number of slots per identifier. More of them pay if comparisons are expensive.
     static constexpr std::size_t per_id = detail::text<Id> ? 4 : 2;
-    // States of an index: in_use, or what `erased` added to the index erased before it, modulo 2^32, makes.
+    // States of an index: in_use, or `erased` plus the index erased before it, modulo 2^32.
     static constexpr index_type in_use = 0, erased = 2;
 
     using identifiers = detail::owned_identifier<Id>;
     static constexpr bool is_ordered = identifiers::is_ordered;
     static constexpr bool remembers_hashes = identifiers::remembers_hashes;
-    // Steps from home that are too many: among random hashes one in 10^8 identifiers takes as many.
+    // Longest tolerated distance from home: with random hashes, one in 10^8 identifiers exceeds it.
     static constexpr std::size_t longest_run = detail::text<Id> ? 31 : 127;
 
     STRAGGLE_ALWAYS_INLINE std::uint32_t hash_of(key_type id) const { return hash_by(id, key_); }
-    // The upper half: of the product that spreads numbers, the highest bits spread best.
+    // The upper half: the highest bits of the product that spreads numbers are the best mixed.
     STRAGGLE_ALWAYS_INLINE static std::uint32_t hash_by(key_type id, std::uint64_t key) {
         return static_cast<std::uint32_t>(identifiers::hash(id, key) >> 32);
     }
-    // The slot where identifiers with a hash belong. Its highest bits: numbers in a row, or at equal steps,
-    // hardly ever share one (Knuth 1973, section 6.4, Fibonacci hashing).
+    // The home slot of a hash. Uses its highest bits: consecutive numbers, or equal steps, hardly ever share
+    // one (Knuth 1973, section 6.4, Fibonacci hashing).
     [[nodiscard]] std::size_t home_of(std::uint32_t hash) const noexcept { return hash >> shift_; }
 
-    // How an identifier compares with that of an index.
+    // Compares an identifier with that of an index.
     struct comparing {
         std::vector<Id> const& ids;
         key_type id;
         int operator()(index_type index) const noexcept { return identifiers::compare(id, ids[index]); }
     };
 
-    // The hash of an identifier that is there, as far as slots know it: without asking anything that may
-    // throw.
+    // The hash of a stored identifier, as far as slots keep it: calls nothing that may throw.
     [[nodiscard]] std::uint32_t known_hash(index_type index) const {
         if constexpr (remembers_hashes)
             return hashes_[index];
@@ -210,13 +209,13 @@ class interner {
             return hash_of(ids_[index]);
     }
 
-    // Takes an identifier out of the slots.
+    // Removes an identifier from the slots.
     void unlink(index_type index) {
         std::size_t const mask = slots_.size() - 1;
         std::size_t hole = home_of(known_hash(index));
         for (std::size_t run = 0; slots_[hole].index != index; hole = (hole + 1) & mask)
             if (is_ordered && run++ == longest_run) return displaced_.erase(comparing{ids_, ids_[index]});
-        // What was pushed past the hole moves back, as if the erased one had never been there.
+        // Entries pushed past the hole move back, as if the erased one had never existed.
         for (std::size_t i = (hole + 1) & mask; slots_[i].index != none; i = (i + 1) & mask) {
             std::size_t const pushed = (i - home_of(slots_[i].hash)) & mask;
             if (pushed >= ((i - hole) & mask)) {
@@ -227,10 +226,10 @@ class interner {
         slots_[hole].index = none;
     }
 
-    // The index if the identifier is where nearly all are: in its first slot, text in one of the first two.
-    // Which of these is reckoned without a branch: one that depends on the hash would often be taken by
-    // surprise, and that would come out only after several trips to memory. A slot whose hash fits but that
-    // is empty says `none`.
+    // The index if the identifier is where nearly all are: in its first slot, for text in one of the first
+    // two. Chooses between these without a branch: one that depends on the hash is often mispredicted, and
+    // that would be noticed only after several memory accesses. A slot whose hash matches but that is empty
+    // returns `none`.
     [[nodiscard]] STRAGGLE_ALWAYS_INLINE index_type glance(key_type id, std::uint32_t hash) const {
         slot const* const slots = slots_.data();
         std::size_t i = home_of(hash);
@@ -240,7 +239,7 @@ class interner {
         return s.hash == hash && s.index != none && identifiers::same(ids_[s.index], id) ? s.index : none;
     }
 
-    // The slot of an identifier, or the empty one where it would be; nothing if that is too long a way.
+    // The slot of an identifier, or the empty one for it; null if it is too far from home.
     slot* probe(key_type id, std::uint32_t hash) {
         slot* const slots = slots_.data();
         std::size_t const mask = slots_.size() - 1;
@@ -261,7 +260,7 @@ class interner {
         return none;
     }
 
-    // Apart, so that a loop of look-ups stays short. What is not seen at a glance: not near home, or new.
+    // Separate, so that a loop of lookups stays short. For identifiers away from home, or new.
     STRAGGLE_NEVER_INLINE index_type insert_further(key_type id, std::uint32_t hash) {
         slot* s = slots_.empty() ? nullptr : probe(id, hash);
         if (s != nullptr && s->index != none) return s->index;
@@ -280,7 +279,7 @@ class interner {
         return index;
     }
 
-    // Where some are too long a way from home, or this one would be. @pre it is in none of the slots
+    // For when some are too far from home, or this one would be. @pre it is in none of the slots
     index_type insert_crowded(key_type id) {
         auto place = displaced_.descend(comparing{ids_, id});
         if (place.at != 0) return displaced_[place.at];
@@ -289,7 +288,7 @@ class interner {
         std::uint32_t hash = hash_of(id);
         slot* s = probe(id, hash);
         if (is_crowded(s, hash) && rekeyed_at_ != slots_.size()) {
-            // Once per size, so that it costs no more than growing does.
+            // Once per size, so that it costs no more than growing.
             rebuild(slots_.size(), detail::spread(key_ + 0x9E3779B97F4A7C15u));
             rekeyed_at_ = slots_.size();
             hash = hash_of(id);
@@ -307,7 +306,7 @@ class interner {
         return index;
     }
 
-    // Whether an identifier would be too long a way from home.
+    // Whether an identifier would be too far from home.
     [[nodiscard]] bool is_crowded(slot const* s, std::uint32_t hash) const noexcept {
         if (s == nullptr) return true;
         std::size_t const at = static_cast<std::size_t>(s - slots_.data());
@@ -332,9 +331,9 @@ class interner {
         return index;
     }
 
-    // All identifiers into new slots.
+    // Moves all identifiers into new slots.
     void rebuild(std::size_t size, std::uint64_t key) {
-        // More slots than a slot's hash can tell apart would be of no use.
+        // More slots than a slot's hash can address would be useless.
         STRAGGLE_EXPECTS(((size - 1) >> 31 >> 1) == 0);
         std::vector<slot> slots(size);
         std::vector<index_type> states(size / per_id, in_use);
@@ -369,16 +368,16 @@ class interner {
         shift_ = shift;
     }
 
-    std::vector<Id> ids_; // those below bound_ are alive or erased, the rest keep their memory for reuse
+    std::vector<Id> ids_; // those below bound_ are alive or erased; the rest is memory kept for reuse
     std::vector<slot> slots_;
-    // By index, the erased ones as a list. Half as long as slots_, so that erasing has nothing to allocate
-    // and inserting nothing to write.
+    // By index, the erased ones as a list. Half as long as slots_, so that erasing never allocates and
+    // inserting writes nothing.
     std::vector<index_type> state_;
-    std::vector<std::uint32_t> hashes_; // by index, where they are remembered
-    detail::ordered_index displaced_;   // those too long a way from home
+    std::vector<std::uint32_t> hashes_; // by index, if stored
+    detail::ordered_index displaced_;   // those too far from home
     std::uint64_t key_ = 0;
-    std::size_t rekeyed_at_ = 0; // how many slots there were
-    unsigned shift_ = 32;        // what is left of a hash says where it belongs
+    std::size_t rekeyed_at_ = 0; // number of slots at the last change of key
+    unsigned shift_ = 32;        // the remaining bits of a hash give its home slot
     std::size_t bound_ = 0;
     std::size_t erased_ = 0;
     index_type free_ = none;

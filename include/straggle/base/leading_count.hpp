@@ -2,9 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `rank/detail/censored_times.hpp` and
-/// `assign/detail/summed_times.hpp`: a search among sorted rows of which nobody can guess in which half the
-/// answer is.
+/// Shared part of `rank/detail/censored_times.hpp` and `assign/detail/summed_times.hpp`: a branchless search
+/// in sorted rows, for unpredictable positions.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -13,8 +12,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// For how many of so many rows, from the first on, `holds(row)` holds, if it does up to one of them and not
-// behind. O(log n); no branch depends on an answer.
+// Length of the prefix for which `holds(row)` is true, assuming that it is false from there on. O(log n); no
+// branch depends on a result.
 template <class Holds>
 [[nodiscard]] STRAGGLE_ALWAYS_INLINE std::size_t leading_count(std::size_t rows,
                                                                Holds const& holds) noexcept {

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of the rooms: the index of nothing, as `interner::none`.
+/// Shared part of the rooms: an invalid index, as in `interner::none`.
 #pragma once
 
 #include <straggle/base/config.hpp>

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A value, or the reason why there is none. Missing is never a sentinel such as -1, NaN or infinity.
+/// A value, or the reason why there is none. A missing value is never a sentinel such as -1, NaN or infinity.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -15,20 +15,20 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Why a computation has, or has not, a value.
+/// Why a computation has, or does not have, a value.
 enum class status : std::uint8_t {
     ok,                    ///< there is a value
     out_of_domain,         ///< an argument is NaN or outside the mathematical domain
-    out_of_range,          ///< the true result exists but no finite number of the type can hold it
-    insufficient_evidence, ///< too few observations to say anything
-    no_spread,             ///< all observations are equal where a spread is needed
-    truncated,             ///< stored bytes end too early
-    corrupt,               ///< stored bytes were damaged: their checksum or their content makes no sense
+    out_of_range,          ///< the true result exists, but no finite number of the type can represent it
+    insufficient_evidence, ///< too few observations for a result
+    no_spread,             ///< all observations are equal where a spread is required
+    truncated,             ///< stored bytes end prematurely
+    corrupt,               ///< stored bytes are damaged: the checksum or the content is invalid
     unknown_version,       ///< stored bytes were written by a newer version of the library
-    wrong_kind,            ///< stored bytes of something else, or of other types of identifiers or durations
+    wrong_kind,            ///< stored bytes of another kind, or with other types of identifiers or durations
 };
 
-/// The name of a status as it stands in the source, for logs.
+/// The name of the enumerator, for logs.
 [[nodiscard]] constexpr std::string_view to_string(status s) noexcept {
     switch (s) {
     case status::ok:
@@ -64,10 +64,10 @@ class [[nodiscard]] outcome {
   public:
     using value_type = T;
 
-    /// Has a value.
+    /// Creates an outcome with a value.
     constexpr outcome(T value) noexcept(std::is_nothrow_move_constructible_v<T>) : value_(std::move(value)) {}
 
-    /// Has none, for a reason.
+    /// Creates an outcome without a value.
     /// @pre `reason != status::ok`
     constexpr outcome(status reason) : reason_(reason) { STRAGGLE_EXPECTS(reason != status::ok); }
 
@@ -88,7 +88,7 @@ class [[nodiscard]] outcome {
     /// Access to a member of the value. @pre there is one
     [[nodiscard]] constexpr T const* operator->() const { return &value(); }
 
-    /// The value, or `fallback` when there is none.
+    /// The value, or `fallback` if there is none.
     [[nodiscard]] constexpr T value_or(T fallback) const { return has_value() ? value_ : fallback; }
 
     friend constexpr bool operator==(outcome const&, outcome const&) = default;

@@ -16,7 +16,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::base {
 
-/// Stands for a field that a record does not have.
+/// Stands for a field that a record lacks.
 struct no_field {};
 
 } // namespace straggle::base
@@ -31,13 +31,12 @@ template <class Projection, class Object>
 concept member_of = requires(Projection const& p, Object const& o) { o.*p; } ||
                     requires(Projection const& p, Object const& o) { (o.*p)(); };
 
-// A pointer, smart or not, to what has the member.
+// A raw or smart pointer to the object with the member.
 template <class Projection, class Record>
 concept member_behind = !member_of<Projection, Record> && requires(Record const& r) { std::as_const(*r); } &&
                         member_of<Projection, std::remove_cvref_t<decltype(*std::declval<Record const&>())>>;
 
-// std::invoke for one argument that stays const, without <functional>, which would double the size of this
-// header.
+// std::invoke for one const argument, without <functional>, which would double the size of this header.
 template <class Projection, class Record>
 constexpr decltype(auto) project(Projection const& projection, Record const& record)
     requires(std::is_member_pointer_v<Projection>
@@ -57,7 +56,7 @@ constexpr decltype(auto) project(Projection const& projection, Record const& rec
 template <class Projection, class Record>
 using projected_t = decltype(project(std::declval<Projection const&>(), std::declval<Record const&>()));
 
-// std::optional and its look-alikes; a raw pointer is not one.
+// std::optional and similar types; a raw pointer is not one.
 template <class T>
 concept optional_like = requires(T const& t) {
     { t.has_value() } -> std::convertible_to<bool>;
@@ -75,7 +74,7 @@ struct unwrapped<T> {
 template <class T>
 using unwrapped_t = typename unwrapped<std::remove_cvref_t<T>>::type;
 
-// What a projection yields once a possible std::optional around it is taken off.
+// The result of a projection, without a std::optional around it.
 template <class Projection, class Record>
 using field_value_t = unwrapped_t<projected_t<Projection, Record>>;
 
@@ -98,7 +97,7 @@ constexpr decltype(auto) unwrap(T const& field) {
 template <class T>
 concept text = std::convertible_to<T const&, std::string_view>;
 
-// What is more than 64 bits wide would be cut.
+// Wider types would be truncated.
 template <class T>
 concept amount =
     std::is_arithmetic_v<T> && !std::same_as<T, bool> && (!std::is_integral_v<T> || sizeof(T) <= 8);
@@ -112,16 +111,16 @@ namespace straggle::inline STRAGGLE_ABI::base {
 template <class Projection, class Record>
 concept projection_of = requires(Projection const& p, Record const& r) { detail::project(p, r); };
 
-/// Something that names a node, a job or a task: text, or anything regular (it can be made, copied and
-/// compared) but `bool` with a `std::hash`. Text is kept as `std::string`, everything else as itself.
+/// Names a node, a job or a task: text, or any regular type (default constructible, copyable, comparable)
+/// except `bool` that has a `std::hash`. Text is stored as `std::string`, other types as themselves.
 template <class T>
 concept identifier = detail::text<T> || (std::regular<T> && !std::same_as<T, bool> && requires(T const& t) {
                          { std::hash<T>{}(t) } -> std::convertible_to<std::size_t>;
                      });
 
-/// A length of time: any arithmetic type but `bool` and integers of more than 64 bits, or
-/// `std::chrono::duration` of one or a look-alike. Integers keep exact sums; the unit does not matter as long
-/// as one range of records sticks to one.
+/// A length of time: any arithmetic type except `bool` and integers of more than 64 bits, or a
+/// `std::chrono::duration` of one, or a similar type. Integers keep exact sums; the unit does not matter as
+/// long as it is consistent within a range of records.
 template <class T>
 concept duration_like = detail::amount<T> || requires(T const& t) {
     typename T::rep;
@@ -137,7 +136,7 @@ concept time_like = std::totally_ordered<T> && std::copyable<T> && !std::same_as
                         { b - a } -> duration_like;
                     };
 
-/// A time with an epoch: an arithmetic type, or a `std::chrono::time_point` or a look-alike.
+/// A time with an epoch: an arithmetic type, or a `std::chrono::time_point` or similar type.
 template <class Time>
 concept clock_time = detail::amount<Time> || requires(Time const& t) {
     { t.time_since_epoch().count() } -> std::convertible_to<long double>;
@@ -149,7 +148,8 @@ concept clock_time = detail::amount<Time> || requires(Time const& t) {
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A length of time as a number: seconds if it knows its unit, else what it is. Any other amount as it is.
+// A length of time as a number: seconds if it knows its unit, otherwise its own unit. Other amounts
+// unchanged.
 template <base::duration_like Duration>
 constexpr double to_time(Duration const& d) noexcept {
     if constexpr (std::is_arithmetic_v<Duration>)

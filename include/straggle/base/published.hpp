@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// One thread makes a value anew from time to time, many threads read it all the time: the newest value is
-/// handed over without locks. A reader keeps the value it looks at for as long as it likes; nobody waits for
-/// anybody.
+/// One thread replaces a value from time to time, many threads read it continually: the newest value is
+/// passed on without locks. A reader keeps the value it reads for as long as it likes; no thread waits for
+/// another.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,11 +19,11 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What different threads write stands at least so far apart. Where a cache line is longer this costs time,
-// nothing else.
+// Minimum distance between data written by different threads. On machines with longer cache lines this only
+// costs time.
 inline constexpr std::size_t cache_line = 64;
 
-// Gives the writer's turn back however its work ends.
+// Ends the writer's turn however its work ends.
 struct end_of_turn {
     std::atomic<bool>& writing;
     ~end_of_turn() { writing.store(false, std::memory_order_release); }
@@ -40,45 +40,44 @@ namespace straggle::inline STRAGGLE_ABI {
 /// The newest value of something: one writer replaces it, any number of readers read it, without locks.
 ///
 /// Source: hazard pointers (M. M. Michael, IEEE Transactions on Parallel and Distributed Systems 15 (2004),
-/// doi:10.1109/TPDS.2004.8) turned round: not every thread keeps a list of what it reads, but every value a
-/// count of who reads it. So no thread has to register, and there are few values: they stand in slots that
-/// are used again and live as long as the whole.
+/// doi:10.1109/TPDS.2004.8), inverted: instead of a list of values per reading thread, there is a count of
+/// readers per value. So threads need not register, and there are few values: they live in slots that are
+/// reused for the lifetime of the object.
 ///
 /// @par Example
 /// A writer says `latest.publish(decision)`, a reader `auto const now = latest.read();
 /// if (now->avoids(node)) ...`; `examples/threads.cpp` is a whole program.
 /// @par Contract
-/// any number of readers, of which any may begin and end at any time; never two calls of
-/// `publish` at once, also not one within another's `fill` (a broken contract, noticed when they meet).
-/// Threads may take turns at writing. All snapshots must be gone before this object is (a broken contract).
-/// Not for signal handlers.
+/// any number of readers, which may start and stop at any time; never two concurrent calls of `publish`, nor
+/// one within another's `fill` (a contract violation, detected when they meet). Threads may take turns at
+/// writing. All snapshots must be gone before this object is destroyed (otherwise a contract violation). Not
+/// for signal handlers.
 /// @par Progress
-/// `publish` never waits for a reader: if all other slots are being read it takes a new one.
-/// `read` never waits for the writer: it is lock-free and tries again only if a value was published within
-/// the few instructions of a try.
+/// `publish` never waits for a reader: if all other slots are being read, it allocates a new one. `read`
+/// never waits for the writer: it is lock-free and retries only if a value was published within the few
+/// instructions of an attempt.
 /// @par Cost
-/// a reader: two atomic increments on a line that the readers of one value share, and two loads; no
+/// a reader: two atomic increments on a line shared by the readers of one value, and two loads; no
 /// allocation. `read` and the end of the snapshot took 3.5 ns together where one locked increment takes 2 ns,
-/// and 30 ns while a second core did nothing but read or publish: read once per batch of work, or ask
-/// `version`, which is one load, whether there is anything new. The writer: what filling costs, two
-/// exchanges, and a look at each slot, of which there are at most two more than there have been readers at
-/// work at once. A slot takes the size of a `T` and up to 128 bytes more. The first slot is allocated by the
-/// constructor, others when all are held: in the steady state none is, and whatever memory a value keeps when
-/// it is assigned to is used again.
+/// and 30 ns while a second core did nothing but read or publish: read once per batch of work, or check
+/// `version`, a single load, for news. The writer: the cost of filling, two exchanges, and a check of each
+/// slot; there are at most two more slots than there have been simultaneous readers. A slot takes the size of
+/// a `T` and up to 128 bytes more. The constructor allocates the first slot, and `publish` another if all are
+/// held: none in the steady state, and a value's own memory is reused when it is assigned to.
 /// @par Guarantees
-/// a reader sees values in the order they were published in, never an older one after a newer
-/// one. What readers call is noexcept but for the access to an empty snapshot. Strong exception guarantee for
-/// `publish`: if the assignment, the fill or an allocation throws, the old value still stands.
-/// @tparam T default constructible; what is const in it must be safe to use by several threads at once, as it
-/// is for the standard library's types and this library's
+/// a reader sees values in the order of their publication, never an older one after a newer one. The readers'
+/// functions are noexcept except for access to an empty snapshot. Strong exception guarantee for `publish`:
+/// if the assignment, the fill or an allocation throws, the old value still stands.
+/// @tparam T default constructible; its const operations must be safe to use from several threads at once, as
+/// in the standard library and this library
 template <std::default_initializable T>
     requires(!std::is_const_v<T> && !std::is_volatile_v<T>)
 class published {
-    // The count, which readers write, on one line; what they read on others.
+    // The count, which readers write, on its own line; what they read on others.
     struct slot {
         alignas(detail::cache_line) std::atomic<std::uint32_t> readers{0};
         alignas(detail::cache_line) std::uint64_t version = 0;
-        slot* next = this; // a ring; for the writer only
+        slot* next = this; // a ring; used by the writer only
         T value{};
     };
 
@@ -105,8 +104,8 @@ class published {
     // is always there, for slots are deleted with the whole only. At worst the writer passes over a slot that
     // nobody reads.
   public:
-    /// One value, unchanged for as long as this object lives. Like a pointer: may be empty, can be moved but
-    /// not copied, also to another thread.
+    /// One value, unchanged for as long as this object lives. Like a pointer: may be empty, can be moved
+    /// (also to another thread) but not copied.
     ///
     /// Asking a temporary for its value does not compile: name the snapshot first, it must outlive what is
     /// read from it.
@@ -114,9 +113,9 @@ class published {
       public:
         /// Empty.
         snapshot() noexcept = default;
-        /// Leaves the other one empty.
+        /// Leaves the source empty.
         snapshot(snapshot&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
-        /// Lets its own value go and leaves the other one empty.
+        /// Releases its own value and leaves the source empty.
         snapshot& operator=(snapshot&& other) noexcept {
             snapshot taken(std::move(other));
             std::swap(slot_, taken.slot_);
@@ -134,7 +133,7 @@ class published {
         [[nodiscard]] T const* operator->() const& { return &held().value; }
         void operator*() const&& = delete;
         void operator->() const&& = delete;
-        /// How many values had been published when this one was: 0 is the one from the start. @pre not empty
+        /// Number of values published before this one: 0 is the initial value. @pre not empty
         [[nodiscard]] std::uint64_t version() const { return held().version; }
 
       private:
@@ -167,11 +166,12 @@ class published {
         } while (s != first);
     }
 
-    /// The newest value, for as long as the snapshot lives. Any thread; at most 2^32 - 1 snapshots at once.
+    /// The newest value, held for as long as the snapshot lives. Any thread; at most 2^32 - 1 snapshots at
+    /// once.
     [[nodiscard]] snapshot read() const noexcept {
         for (;;) {
-            // Looked at anew each time: so while the writer looks for a free slot, a reader that comes late
-            // is in one that is not current at most once.
+            // Reloaded on each attempt: so while the writer looks for a free slot, a late reader occupies a
+            // slot that is not current at most once.
             slot* const s = current_.load(std::memory_order_acquire);
             s->readers.fetch_add(1, std::memory_order_seq_cst);                     // A
             if (current_.load(std::memory_order_seq_cst) == s) return snapshot(*s); // B
@@ -179,25 +179,25 @@ class published {
         }
     }
 
-    /// How many values have been published. Any thread.
-    /// @return a number that `read` afterwards does not fall short of: a held snapshot whose version is not
-    /// less than it is the newest
+    /// Number of values published so far. Any thread.
+    /// @return a lower bound for the version of later reads: a held snapshot with at least this version is
+    /// the newest
     /// @par Cost
-    /// one load of a line that nobody writes but `publish`
+    /// one load from a line that only `publish` writes
     [[nodiscard]] std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
 
-    /// Replaces the value by a copy. The writer only.
-    /// @param value is copy assigned to some older value, whose memory is used again that way
+    /// Replaces the value with a copy. The writer only.
+    /// @param value copy assigned to an older value, whose memory is thereby reused
     void publish(T const& value)
         requires std::is_copy_assignable_v<T>
     {
         publish([&value](T& to) { to = value; });
     }
 
-    /// Replaces the value by one that is made in place. The writer only.
-    /// @param fill a callable that is given a `T&` once. It finds there an older value or `T{}`, no matter
-    /// which, or what a fill that threw has left; it has to overwrite all of it. Swapping with a value of the
-    /// writer's own keeps the memory of both.
+    /// Replaces the value with one built in place. The writer only.
+    /// @param fill a callable that gets a `T&` once: an unspecified older value, a `T{}`, or the remains of a
+    /// fill that threw; it must overwrite all of it. Swapping with a value of the writer keeps the memory of
+    /// both.
     template <detail::fills<T> Fill>
     void publish(Fill&& fill) {
         bool const has_another_writer = writing_.exchange(true, std::memory_order_acquire);
@@ -213,7 +213,7 @@ class published {
   private:
     static void leave(slot& s) noexcept { s.readers.fetch_sub(1, std::memory_order_release); }
 
-    // The slot that has not been current for longest, of those without readers.
+    // The slot without readers that has not been current for longest.
     slot& free_slot() {
         slot* const current = current_.load(std::memory_order_relaxed); // the writer's own last store
         for (slot* s = current->next; s != current; s = s->next)

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Random draws from the caller's engine. The distributions of the standard library give other numbers with
-/// other vendors; these give the same everywhere.
+/// Random draws from the caller's engine. The distributions of the standard library differ between vendors;
+/// these are the same everywhere.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -61,7 +61,7 @@ namespace straggle::inline STRAGGLE_ABI::base {
 template <random_engine Engine>
 [[nodiscard]] std::uint64_t uniform_below(Engine& engine, std::uint64_t bound) {
     STRAGGLE_EXPECTS(bound > 0);
-    // Values below 2^64 mod bound are drawn again: without them every remainder is equally likely.
+    // Redraw values below 2^64 mod bound: without them all remainders are equally likely.
     std::uint64_t const skip = (0 - bound) % bound;
     for (;;) {
         std::uint64_t const bits = detail::random_bits(engine);

@@ -2,13 +2,13 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of the rooms: the concepts of ranges, and the types of what is in them.
+/// Shared part of the rooms: range concepts, and the types of range elements.
 #pragma once
 
 #include <straggle/base/config.hpp>
 
-// Nothing else of <ranges> is used: no view. In libstdc++ these come with <span>, and what <ranges> has
-// beside them takes a sixth of what a compiler needs for all the standard headers of the library.
+// Nothing else of <ranges> is used, in particular no view. In libstdc++ these come with <span>; the rest of
+// <ranges> would take a sixth of the compile time of all the standard headers of the library.
 // IWYU pragma: begin_keep
 #include <span>
 // IWYU pragma: end_keep

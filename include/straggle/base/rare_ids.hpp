@@ -2,10 +2,10 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of the decisions: places of identifiers, 0, 1, 2... in order of insertion, where nearly all
-/// that are asked for have none. What tells these apart is small: 32 to 64 bits for each that has a place,
-/// one of them set, which stay in the nearest cache where an `interner` would not. One stranger in 32 or more
-/// is looked up there all the same.
+/// Shared part of the decisions: indices of identifiers, 0, 1, 2... in order of insertion, for lookups that
+/// nearly always fail. A small bit filter rejects most of them: 32 to 64 bits per stored identifier, one of
+/// them set, which stays in the nearest cache where an `interner` would not. At most one unknown identifier
+/// in 32 passes the filter.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -29,7 +29,7 @@ class rare_ids {
     void insert(key_type id) {
         std::size_t const ids = places_.bound() + 1;
         if (ids * bits_per_id > word_bits * words_.size()) grow(ids);
-        std::size_t const bit = bit_of(id, shift_); // a hash of the user's may throw
+        std::size_t const bit = bit_of(id, shift_); // a user's hash may throw
         places_.insert(id);
         mark(words_, bit);
     }
@@ -40,7 +40,7 @@ class rare_ids {
             return none;
         return look_up(id);
     }
-    // Forgets all and keeps the memory.
+    // Removes everything but keeps the memory.
     void clear() noexcept {
         places_.clear();
         for (std::uint64_t& word : words_) word = 0;
@@ -49,7 +49,7 @@ class rare_ids {
   private:
     static constexpr std::size_t word_bits = 64, bits_per_id = 32, fewest_words = 8;
 
-    // The highest bits spread best, as in the table of places.
+    // The highest bits are the best mixed, as in the table of indices.
     STRAGGLE_ALWAYS_INLINE static std::size_t bit_of(key_type id, int shift) {
         return to_size(owned_identifier<Id>::hash(id, 0) >> shift);
     }

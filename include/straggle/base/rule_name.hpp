@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of the rules that are made of others: their names, such as "cap(late)" and
-/// "either(dominated,forecast_weak)", put together at compile time.
+/// Shared part of composed rules: their names, such as "cap(late)" and "either(dominated,forecast_weak)",
+/// assembled at compile time.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -33,7 +33,7 @@ struct nested_name_text {
     }();
 };
 
-// `Outer` is a named array of characters: templates take no string literals.
+// `Outer` is a named character array, since templates take no string literals.
 template <auto const& Outer, class... Inner>
 inline constexpr std::string_view nested_name{nested_name_text<Outer, Inner...>::text.data(),
                                               nested_name_text<Outer, Inner...>::size};

@@ -3,9 +3,9 @@
 
 /// @file
 /// Shared part of P-Cores, of detectors, of the similarity of tasks and of k-means: several numbers handled
-/// as one value, most of them doubles. Plain -O2, which is how most people compile, hardly vectorises by
-/// itself. GCC and clang have vector types as wide as the target allows (two doubles on every x86-64 and
-/// AArch64); elsewhere, on an x86 without SSE2, or with `STRAGGLE_NO_VECTOR_TYPES`, a value is one double.
+/// as one value, mostly doubles. Plain -O2, the usual setting, hardly vectorizes by itself. GCC and clang
+/// have vector types as wide as the target allows (two doubles on every x86-64 and AArch64); elsewhere, on an
+/// x86 without SSE2, or with `STRAGGLE_NO_VECTOR_TYPES`, a value is one double.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -16,7 +16,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail::simd {
 
-// From bits: clang warns of infinity() under -ffast-math. Only ever compared, which works there too.
+// From bits: clang warns about infinity() under -ffast-math. Only used in comparisons, which work there too.
 inline constexpr double plus_infinity = std::bit_cast<double>(std::uint64_t{0x7ff0000000000000});
 inline constexpr double minus_infinity = std::bit_cast<double>(std::uint64_t{0xfff0000000000000});
 
@@ -35,7 +35,7 @@ using lanes = double __attribute__((vector_size(lane_bytes)));
 using lane_mask = std::uint64_t __attribute__((vector_size(lane_bytes)));
 using lane_counts = std::uint32_t __attribute__((vector_size(lane_bytes / 2)));
 
-// At most 32 bytes: their lanes have to be summed up, too.
+// At most 32 bytes, because the lanes must be summed as well.
 using float_lanes = float __attribute__((vector_size(lane_bytes < 32 ? lane_bytes : 32)));
 
 STRAGGLE_ALWAYS_INLINE lanes load(double const* from) noexcept {
@@ -71,7 +71,7 @@ STRAGGLE_ALWAYS_INLINE lanes smaller(lanes a, lanes b) noexcept {
 }
 
 // larger(v, best) where `skip` is clear, else best. A lane of all ones is a NaN and loses every comparison,
-// which saves two of three logical instructions where there are no masked moves.
+// which saves two of three logical instructions without masked moves.
 STRAGGLE_ALWAYS_INLINE lanes larger_unless(lane_mask skip, lanes v, lanes best) noexcept {
 #if __FINITE_MATH_ONLY__ || defined(__AVX512F__)
     lanes const c = skip ? best : v;
@@ -81,8 +81,8 @@ STRAGGLE_ALWAYS_INLINE lanes larger_unless(lane_mask skip, lanes v, lanes best) 
     return c > best ? c : best;
 }
 
-// In two or three steps, half of the lanes against the other half: one after the other, each lane would wait
-// for the one before. GCC 11 has no shuffles of vectors.
+// Combines halves in two or three steps: one lane after the other would form a dependency chain. GCC 11 has
+// no vector shuffles.
 // @param better which of two to keep
 template <class Better>
 STRAGGLE_ALWAYS_INLINE double best_lane(lanes v, Better const& better) noexcept {
@@ -130,8 +130,7 @@ STRAGGLE_ALWAYS_INLINE std::uint64_t any_bits(lane_mask v) noexcept {
 }
 // Stores two values of counts as 32-bit numbers.
 STRAGGLE_ALWAYS_INLINE void store_counts(lane_mask a, lane_mask b, std::uint32_t* to) noexcept {
-// GCC 11 has no shuffles of vectors; of 64-bit numbers the lower half comes first on little-endian machines
-// only.
+// GCC 11 has no vector shuffles; the lower half of 64-bit numbers comes first on little-endian machines only.
 #if defined(__AVX__) || __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ || (!defined(__clang__) && __GNUC__ < 12)
     lane_counts const first = __builtin_convertvector(a, lane_counts);
     lane_counts const second = __builtin_convertvector(b, lane_counts);
@@ -206,7 +205,7 @@ STRAGGLE_ALWAYS_INLINE void store_counts(lane_mask a, lane_mask b, std::uint32_t
 
 inline constexpr std::size_t lane_count = lane_bytes / sizeof(double);
 
-// At most 32 bytes, for rows so short that the end of a larger value would mostly be of no use.
+// At most 32 bytes, for rows so short that most of a larger value would be unused.
 #if defined(__AVX512F__) && (defined(__clang__) || __GNUC__ >= 12) && !defined(STRAGGLE_NO_VECTOR_TYPES)
 using short_lanes = double __attribute__((vector_size(32)));
 using short_mask = std::uint64_t __attribute__((vector_size(32)));
@@ -251,7 +250,8 @@ STRAGGLE_ALWAYS_INLINE short_lanes splat_short(double x) noexcept {
 #endif
 
 // Calls `step(i)` for blocks of four values from i on (four independent accumulators hide the latency). The
-// last block overlaps the one before so that nothing is left over: `step` must not mind to see a node twice.
+// last block overlaps the previous one so that nothing is left over: `step` must tolerate seeing an element
+// twice.
 // @pre n >= 4 * lane_count
 template <class Step>
 STRAGGLE_ALWAYS_INLINE void for_each_block(std::size_t n, Step&& step) noexcept {

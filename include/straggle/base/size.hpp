@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of the rooms: a number of 64 bits, such as a hash, as an index.
+/// Shared part of the rooms: converts a 64-bit number, such as a hash, to an index.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -12,8 +12,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A cast that compilers call useless where both are the same type, and ask for where they are not: the upper
-// bits are dropped where addresses have 32.
+// A cast that compilers call redundant where both types are the same, and require otherwise: drops the upper
+// bits on 32-bit platforms.
 template <class Integer>
 [[nodiscard]] STRAGGLE_ALWAYS_INLINE constexpr std::size_t to_size(Integer n) noexcept {
     if constexpr (std::is_same_v<Integer, std::size_t>)

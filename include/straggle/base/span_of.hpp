@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of the rooms: a vector, or a part of an array, as a span.
+/// Shared part of the rooms: views a vector, or part of an array, as a span.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -13,10 +13,10 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What `std::span`'s own constructors do. For each type of element those make a compiler check dozens of
-// concepts, for pointers and again for the vector's iterators, wherever it reads the conversion: half the
-// time of reading the library went there. Of these it reads only the declaration, and checks pointers alone,
-// where one is really called.
+// Equivalent to constructors of `std::span`. For each element type those make a compiler check dozens of
+// concepts, for pointers and for the vector's iterators, at every conversion: half the time of parsing the
+// library. For these functions it parses only the declaration, and checks pointers alone, where one is
+// called.
 template <class T>
 [[nodiscard]] STRAGGLE_ALWAYS_INLINE constexpr std::span<T> span_of(T* first, std::size_t n) noexcept {
     return std::span<T>(first, n);

@@ -3,8 +3,8 @@
 
 /// @file
 /// Shared part of `record/task_reader.hpp`, of the evidence in `rank/detail/` and of
-/// `mitigate/detail/task_stage.hpp`: sorts rows by a number that is spread evenly, as a hash or an index is;
-/// also of a hundred rows, where comparisons that are guessed wrong would take most of the time.
+/// `mitigate/detail/task_stage.hpp`: sorts rows by an evenly distributed number, such as a hash or an index;
+/// pays from about a hundred rows, where mispredicted comparisons would take most of the time.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,17 +19,17 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What `spread_sort` keeps from one time to the next, so that it allocates nothing once it has grown.
+// Memory that `spread_sort` keeps between calls, so that it allocates nothing once it has grown.
 template <class Row>
 struct spread_sort_scratch {
     std::vector<Row> rows{};
     std::vector<std::uint32_t> ends{}, ends_within{}; // of shares
 };
 
-// So many rows are worth dealing; shares of so many are left to `sort_neighbours`.
+// Minimum number of rows to distribute; shares up to the second size are left to `sort_neighbours`.
 inline constexpr std::size_t worth_dealing = 24, small_share = 8;
 
-// Deals rows to shares by the upper bits of their keys. `ends[s]` is where share s ends.
+// Distributes rows to shares by the upper bits of their keys. `ends[s]` is the end of share s.
 template <class Row, class Key>
 void deal_rows(std::span<Row const> rows, Row* out, std::vector<std::uint32_t>& ends, Key key) {
     std::uint64_t least = ~std::uint64_t{0}, largest = 0;
@@ -49,7 +49,7 @@ void deal_rows(std::span<Row const> rows, Row* out, std::vector<std::uint32_t>& 
     for (std::size_t s = 0; s < shares; ++s) ends[s + 1] += ends[s];
     for (Row const& r : rows) out[ends[share_of(r)]++] = r;
 }
-// Calls visit(first, last) for the shares that are not small.
+// Calls visit(first, last) for shares that are not small.
 template <class Visit>
 void for_each_large_share(std::vector<std::uint32_t> const& ends, Visit&& visit) {
     for (std::size_t s = 0, first = 0; s < ends.size(); ++s) {
@@ -58,8 +58,8 @@ void for_each_large_share(std::vector<std::uint32_t> const& ends, Visit&& visit)
         first = last;
     }
 }
-// Sorts rows that are nearly in order: each is at most a small share from its place. Neighbors that have
-// changed places are few: whether they have is guessed right.
+// Sorts nearly sorted rows: each is at most a small share away from its place. Few neighbors are out of
+// order, so the branch is predictable.
 template <class Row, class Before>
 void sort_neighbours(std::span<Row> rows, Before before) {
     for (std::size_t i = 1; i < rows.size(); ++i) {
@@ -72,9 +72,8 @@ void sort_neighbours(std::span<Row> rows, Before before) {
     }
 }
 
-// Sorts rows: dealt by their keys, and many of one key by `next`. `before` must put a row of a smaller key
-// first, and of two of one key that of a smaller `next`. O(n) where these are spread evenly between the least
-// and the largest; always O(n log n).
+// Sorts rows: distributes by key, and many rows of one key by `next`. `before` must order by key first, then
+// by `next`. O(n) if these are evenly spread between their extremes; always O(n log n).
 template <class Row, class Key, class Next, class Before>
 void spread_sort(std::vector<Row>& rows, spread_sort_scratch<Row>& scratch, Key key,
                  [[maybe_unused]] Next next, Before before) {
@@ -103,7 +102,7 @@ void spread_sort(std::vector<Row>& rows, spread_sort_scratch<Row>& scratch, Key 
     });
     sort_neighbours(std::span(rows), before);
 }
-// The same where many of one key are rare.
+// The same if many rows of one key are rare.
 template <class Row, class Key, class Before>
 void spread_sort(std::vector<Row>& rows, spread_sort_scratch<Row>& scratch, Key key, Before before) {
     spread_sort(rows, scratch, key, base::no_field{}, before);

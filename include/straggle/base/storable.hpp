@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which identifiers have bytes of their own, to be stored and read again by another run or machine.
+/// Identifiers that can be serialized, to be read by another process or machine.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -14,7 +14,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// An enumeration whose every value of the underlying type is a value of its own.
+// An enumeration that can hold every value of its underlying type.
 template <class T>
 concept enumeration_of_fixed_type = std::is_enum_v<T> && requires { T{0}; };
 
@@ -27,7 +27,7 @@ struct number_of<T> {
     using type = std::underlying_type_t<T>;
 };
 
-// Characters, too: they are numbers. What is wider than 64 bits is not.
+// Includes characters, which are numbers; excludes types wider than 64 bits.
 template <class T>
 concept whole_number =
     (std::integral<T> || enumeration_of_fixed_type<T>) && std::integral<typename number_of<T>::type> &&
@@ -37,14 +37,14 @@ concept whole_number =
 
 namespace straggle::inline STRAGGLE_ABI::base {
 
-/// An identifier that can be turned into bytes and back: text, an integer of at most 64 bits, or an
-/// enumeration with a fixed underlying type (all `enum class` have one). Others have no bytes of their own:
-/// their pointers and padding would be different in the next run.
+/// An identifier that can be serialized: text, an integer of at most 64 bits, or an enumeration with a fixed
+/// underlying type (all `enum class` have one). The bytes of other types, with pointers and padding, would
+/// differ between runs.
 template <class T>
 concept storable_identifier = identifier<T> && (detail::text<T> || detail::whole_number<T>);
 
-/// What identifiers of a type are stored as, to be written and read with `tag`: text and whole numbers
-/// differ, whole numbers of different width or sign do not, for their bytes are the same.
+/// The serialized form of identifiers of a type, to be written and read with `tag`: text and whole numbers
+/// differ; whole numbers of different width or sign do not, because their bytes are the same.
 template <storable_identifier Id>
 inline constexpr std::uint32_t identifier_form = detail::text<Id> ? 1 : 2;
 

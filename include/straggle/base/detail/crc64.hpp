@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The checksum of stored bytes, CRC-64/XZ; a private part of base/frame.hpp. In software a 64-bit CRC costs
-/// as much as a 32-bit one, and its chance to miss damage, 2^-64 instead of 2^-32, does not depend on how
-/// often and how much is stored. Any damage within 64 adjacent bits is found for certain.
+/// The checksum of stored bytes, CRC-64/XZ; a private part of base/frame.hpp. In software a 64-bit CRC is as
+/// fast as a 32-bit one, and its probability to miss damage, 2^-64 instead of 2^-32, is negligible for any
+/// amount of stored data. Any damage within 64 adjacent bits is always detected.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -20,7 +20,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The loops are right everywhere, a copy is faster where the machine agrees.
+// The loops are portable; a plain copy is faster on little-endian machines.
 template <class Unsigned>
 constexpr Unsigned load_little(std::byte const* from) noexcept {
     Unsigned value = 0;
@@ -40,7 +40,7 @@ constexpr void store_little(std::byte* to, Unsigned value) noexcept {
 
 using crc64_tables_type = std::array<std::array<std::uint64_t, 256>, 8>;
 
-// Table k holds the remainders of a byte with k zero bytes behind it.
+// Table k holds the remainders of a byte followed by k zero bytes.
 template <class>
 constexpr crc64_tables_type make_crc64_tables() noexcept {
     constexpr std::uint64_t polynomial = 0xC96C5795D7870F42u; // of ECMA-182, lowest bit first
@@ -56,13 +56,13 @@ constexpr crc64_tables_type make_crc64_tables() noexcept {
     return tables;
 }
 
-// 2048 numbers, which a compiler reckons where a checksum is, and not wherever this is read: that would take
-// it an eighth of <regex>.
+// A template, so that compilers compute these 2048 numbers only where a checksum is used, not in every
+// translation unit: that would cost an eighth of reading <regex>.
 template <class When>
 inline constexpr crc64_tables_type crc64_tables = make_crc64_tables<When>();
 
-// Eight bytes a step (Kounavis and Berry, "A Systematic Approach to Building High Performance Software-based
-// CRC Generators", 2005): their eight look-ups do not wait for each other.
+// Eight bytes per step (Kounavis and Berry, "A Systematic Approach to Building High Performance
+// Software-based CRC Generators", 2005): their eight lookups are independent.
 template <class When = void>
 constexpr std::uint64_t crc64(std::span<std::byte const> bytes) noexcept {
     crc64_tables_type const& t = crc64_tables<When>;

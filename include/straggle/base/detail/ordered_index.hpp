@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `base/interner.hpp`: an ordered set of indices, for identifiers that were chosen so that
-/// their hashes collide.
+/// Private part of `base/interner.hpp`: an ordered set of indices, for identifiers chosen so that their
+/// hashes collide.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -18,18 +18,18 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// An AA tree (A. Andersson, Balanced search trees made simple, 1993). `Compare` says of an index how what is
-// sought compares with it: negative, 0 or positive. Whatever may throw comes before anything changes.
+// An AA tree (A. Andersson, Balanced search trees made simple, 1993). `Compare` says how the sought value
+// compares with that of an index: negative, 0 or positive. Everything that may throw comes before any change.
 class ordered_index {
   public:
     static constexpr std::uint32_t none = (std::numeric_limits<std::uint32_t>::max)();
 
-    // The nodes from the root to where something is, or would be.
+    // The nodes from the root to the position of a value.
     struct way {
-        std::array<std::uint32_t, 72> nodes{}; // a tree of 2^32 is less than 2 * 33 deep
-        std::array<bool, 72> right{};          // where to from there
+        std::array<std::uint32_t, 72> nodes{}; // a tree of 2^32 nodes is less than 2 * 33 deep
+        std::array<bool, 72> right{};          // direction taken at each node
         std::size_t length = 0;
-        std::uint32_t at = 0; // 0: not there
+        std::uint32_t at = 0; // 0: not found
     };
 
     [[nodiscard]] bool empty() const noexcept { return root_ == 0; }
@@ -58,12 +58,12 @@ class ordered_index {
         return w;
     }
 
-    // For one more.
+    // Reserves room for one more.
     void make_room() {
-        if (nodes_.empty()) nodes_.push_back({}); // stands for "nothing", at level 0
+        if (nodes_.empty()) nodes_.push_back({}); // a sentinel at level 0
         make_room_for_one(nodes_);
     }
-    // @pre there is room, and nothing is there
+    // @pre there is room, and the value is not in the tree
     void attach(way const& w, std::uint32_t value) {
         std::uint32_t child = free_;
         if (child != 0) {
@@ -82,13 +82,13 @@ class ordered_index {
         root_ = child;
     }
 
-    // @pre it is there
+    // @pre the value is in the tree
     template <class Compare>
     void erase(Compare const& compare) {
         way w = descend(compare);
         std::uint32_t const found = w.at;
         std::uint32_t gone = found;
-        if (nodes_[found].left != 0) { // then there is a right one too: the next value takes its place
+        if (nodes_[found].left != 0) { // then there is a right child too: the next value takes its place
             for (step(w, true); nodes_[w.at].left != 0;) step(w, false);
             gone = w.at;
             nodes_[found].value = nodes_[gone].value;
@@ -128,7 +128,7 @@ class ordered_index {
         w.right[w.length++] = right;
         w.at = right ? nodes_[w.at].right : nodes_[w.at].left;
     }
-    // No left child on the same level.
+    // Removes a left child on the same level.
     std::uint32_t skew(std::uint32_t t) noexcept {
         std::uint32_t const left = nodes_[t].left;
         if (t == 0 || nodes_[left].level != nodes_[t].level) return t;
@@ -136,7 +136,7 @@ class ordered_index {
         nodes_[left].right = t;
         return left;
     }
-    // No two right children in a row on the same level.
+    // Removes two consecutive right children on the same level.
     std::uint32_t split(std::uint32_t t) noexcept {
         std::uint32_t const right = nodes_[t].right;
         if (t == 0 || nodes_[nodes_[right].right].level != nodes_[t].level) return t;
@@ -145,7 +145,7 @@ class ordered_index {
         ++nodes_[right].level;
         return right;
     }
-    // A child went down.
+    // Lowers the level after a child's level fell.
     std::uint32_t lower(std::uint32_t t) noexcept {
         std::uint32_t const left = nodes_[nodes_[t].left].level, right = nodes_[nodes_[t].right].level;
         std::uint32_t const level = (left < right ? left : right) + 1;
@@ -162,7 +162,7 @@ class ordered_index {
     }
 
     std::vector<node> nodes_;
-    std::uint32_t root_ = 0, free_ = 0; // the free ones as a list
+    std::uint32_t root_ = 0, free_ = 0; // free nodes form a list
     std::size_t size_ = 0;
 };
 

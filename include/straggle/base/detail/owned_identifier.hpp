@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `base/interner.hpp`: how identifiers of a type are kept, looked up, hashed and compared.
+/// Private part of `base/interner.hpp`: how identifiers of a type are stored, looked up, hashed and compared.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -21,9 +21,9 @@ struct owned_identifier {
     using type = T;
     using key = T const&;
 
-    // Whether their order is certain to agree with what makes them equal.
+    // Whether their order certainly agrees with their equality.
     static constexpr bool is_ordered = std::is_integral_v<T> || std::is_enum_v<T>;
-    // Whether hashes are kept: a hash of the user's might throw, so erasing does not ask for it again.
+    // Whether hashes are stored: a user's hash may throw, so erasing must not recompute it.
     static constexpr bool remembers_hashes = !std::is_arithmetic_v<T>;
 
     STRAGGLE_ALWAYS_INLINE static std::uint64_t hash(key id, std::uint64_t with) {
@@ -38,7 +38,7 @@ struct owned_identifier {
     }
 };
 
-// Text is owned as std::string whatever view of it a projection yields: the records may go away.
+// Text is stored as std::string even if a projection yields a view: the records may be destroyed.
 template <text T>
 struct owned_identifier<T> {
     using type = std::string;

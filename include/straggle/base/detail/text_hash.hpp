@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `base/interner.hpp`: hashes of text and of numbers with a key, and equality of text.
+/// Private part of `base/interner.hpp`: keyed hashes of text and numbers, and equality of text.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -27,7 +27,7 @@ STRAGGLE_ALWAYS_INLINE std::uint64_t load_word(char const* p) noexcept {
     return word;
 }
 
-// Both halves of a product.
+// Both halves of the product, combined.
 STRAGGLE_ALWAYS_INLINE std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) noexcept {
 #if STRAGGLE_HAS_INT128
     __extension__ typedef unsigned __int128 wide;
@@ -39,16 +39,16 @@ STRAGGLE_ALWAYS_INLINE std::uint64_t folded_product(std::uint64_t a, std::uint64
 #endif
 }
 
-// With another key, hashes that were equal are not. The key is in every factor: a factor that can be made 0
-// lets all that it is multiplied by be chosen freely.
+// A different key separates hashes that were equal. The key is in every factor: a factor that can be forced
+// to 0 would allow everything multiplied by it to be chosen freely.
 STRAGGLE_ALWAYS_INLINE std::uint64_t hash_number(std::uint64_t h, std::uint64_t key) noexcept {
     if (key == 0) [[likely]]
         return spread(h);
     return spread(folded_product(h ^ key, 0xE7037ED1A0B428DBu ^ ((key << 32) | (key >> 32))));
 }
 
-// Sixteen bytes at a time, the last ones overlapping those before: what is left over costs no loop. The one
-// of the standard library costs as much as the rest of a look-up.
+// Sixteen bytes at a time, the last ones overlapping the previous: the remainder needs no loop. The standard
+// library's hash costs as much as the rest of a lookup.
 STRAGGLE_ALWAYS_INLINE std::uint64_t hash_text(std::string_view text, std::uint64_t key) noexcept {
     using word = std::uint64_t;
     word const turned = (key << 32) | (key >> 32);
@@ -75,7 +75,7 @@ STRAGGLE_ALWAYS_INLINE std::uint64_t hash_text(std::string_view text, std::uint6
     return h ^ (h >> 32);
 }
 
-// Whether two texts are the same: short ones by words that overlap, with no call and no loop.
+// Whether two texts are equal: short ones by overlapping words, without a call or a loop.
 STRAGGLE_ALWAYS_INLINE bool same_text(std::string_view a, std::string_view b) noexcept {
     using word = std::uint64_t;
     std::size_t const size = a.size();
