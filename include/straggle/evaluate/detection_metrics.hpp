@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How good a straggler detector was: precision, recall, how early it spoke, what it missed, and what the
-/// copies it caused were worth. One finished task at a time, mergeable over jobs, shards and months.
+/// How good a straggler detector was: precision, recall, timeliness, what it missed, and the value of the
+/// copies it caused. Takes one finished task at a time; mergeable over jobs, shards and months.
 ///
 /// Source: T.-D. Phan, G. Pallez, S. Ibrahim, P. Raghavan, A new framework for evaluating straggler detection
 /// mechanisms in MapReduce, ACM TOMPECS (2019), hal-02172590, sections 3.2 and 6.2 and table 2.
@@ -26,7 +26,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 constexpr outcome<double> ratio_of(double part, double whole) {
     if (whole == 0.0) return status::insufficient_evidence;
     double const ratio = part / whole;
-    if (!is_finite(ratio)) return status::out_of_range; // a sum was too large, and is infinite or NaN
+    if (!is_finite(ratio)) return status::out_of_range; // a sum overflowed to infinity or NaN
     return ratio;
 }
 constexpr outcome<double> ratio_of(std::uint64_t part, std::uint64_t whole) {
@@ -37,31 +37,31 @@ constexpr outcome<double> ratio_of(std::uint64_t part, std::uint64_t whole) {
 
 namespace straggle::inline STRAGGLE_ABI::evaluate {
 
-/// What was counted.
+/// Counts of outcomes.
 /// @par Guarantees
-/// `seen == judged() + undecided + total_rejected()`; `fakes <= caught()`; all but `copies`
-/// and `effective_copies` count tasks
+/// `seen == judged() + undecided + total_rejected()`; `fakes <= caught()`; all except `copies` and
+/// `effective_copies` count tasks
 struct detection_counts {
-    std::uint64_t seen = 0;             ///< outcomes shown
-    stats::confusion_matrix tasks{};    ///< those with a verdict: a straggler? detected?
-    std::uint64_t undecided = 0;        ///< overtaken, and nobody knows what they would have taken
+    std::uint64_t seen = 0;             ///< outcomes observed
+    stats::confusion_matrix tasks{};    ///< judged tasks: a straggler? detected?
+    std::uint64_t undecided = 0;        ///< overtaken, with unknown full time
     std::uint64_t at_least = 0;         ///< judged by a lower bound of their execution time
     std::uint64_t fakes = 0;            ///< detected stragglers that were detected too late
-    std::uint64_t copies = 0;           ///< speculative copies launched, also of undecided tasks
+    std::uint64_t copies = 0;           ///< speculative copies launched, including those of undecided tasks
     std::uint64_t effective_copies = 0; ///< those that finished before the first attempt
-    record::reason_counts<outcome_rejection> rejected{}; ///< why the others have no verdict
+    record::reason_counts<outcome_rejection> rejected{}; ///< why the others were rejected
 
     /// Tasks with a verdict.
     [[nodiscard]] constexpr std::uint64_t judged() const noexcept { return tasks.total(); }
-    /// Of those: stragglers.
+    /// Judged tasks that are stragglers.
     [[nodiscard]] constexpr std::uint64_t stragglers() const noexcept { return tasks.positives(); }
-    /// Of those: detected.
+    /// Judged tasks that were detected.
     [[nodiscard]] constexpr std::uint64_t detected() const noexcept { return tasks.said(); }
     /// Stragglers that were detected.
     [[nodiscard]] constexpr std::uint64_t caught() const noexcept { return tasks.true_positives; }
-    /// Stragglers nobody detected.
+    /// Stragglers that were not detected.
     [[nodiscard]] constexpr std::uint64_t missed() const noexcept { return tasks.false_negatives; }
-    /// Detected tasks that were no stragglers: false positives without the fake ones.
+    /// Detected tasks that were not stragglers: false positives, excluding fake ones.
     [[nodiscard]] constexpr std::uint64_t false_alarms() const noexcept { return tasks.false_positives; }
     /// Copies that did not finish first ("unsuccessful", table 1).
     [[nodiscard]] constexpr std::uint64_t wasted_copies() const noexcept { return copies - effective_copies; }
@@ -74,29 +74,29 @@ struct detection_counts {
     friend constexpr bool operator==(detection_counts const&, detection_counts const&) = default;
 };
 
-/// Where the slots' time went, in the unit of the outcomes; sums over all tasks but the rejected.
+/// How slot time was spent, in the unit of the outcomes; sums over all tasks except rejected ones.
 struct slot_times {
     double total = 0;         ///< first attempts and copies
-    double copies = 0;        ///< of those: copies
-    double wasted_copies = 0; ///< of those: copies that did not finish first (table 2: wasteful occupation)
+    double copies = 0;        ///< copies only
+    double wasted_copies = 0; ///< copies that did not finish first (table 2: wasteful occupation)
     double overtaken = 0;     ///< first attempts that were killed because a copy had finished
     friend constexpr bool operator==(slot_times const&, slot_times const&) = default;
 };
 
-/// How good a detector was, over all tasks shown so far.
+/// How good a detector was, over all tasks observed so far.
 ///
-/// Every ratio is nothing (`status::insufficient_evidence`) when its denominator is empty, never 0 or 1, and
-/// `status::out_of_range` should a sum be too large for a double.
+/// A ratio with an empty denominator is `status::insufficient_evidence`, never 0 or 1, and
+/// `status::out_of_range` if a sum overflows.
 ///
 /// @par Cost
 /// observe, merge, each metric O(1); 248 bytes, allocates nothing
 /// @par Accuracy
-/// counts and ratios of counts are exact (up to one rounding); means and times one rounding per
-/// task and 2 units in the last place of the result, for any number of tasks below 2^40
+/// counts and ratios of counts are exact (up to one rounding); means and times have one rounding per task and
+/// an error of 2 units in the last place of the result, for any number of tasks below 2^40
 /// @par Guarantees
-/// merging gives what streaming gives, in any split and order: counts exactly, times and
-/// means but for a last bit where the sum of n tasks lies within n 2^-103 of the middle of two doubles, which
-/// is one sum in a thousand for n = 2^40. Deterministic; usable in constant expressions
+/// merging equals streaming, for any split and order: exactly for counts, and for times and means up to the
+/// last bit if the sum of n tasks lies within n 2^-103 of the midpoint between two doubles, which is one sum
+/// in a thousand for n = 2^40. Deterministic; usable in constant expressions
 class detection_metrics {
   public:
     /// @pre `how.valid()`
@@ -104,8 +104,9 @@ class detection_metrics {
         STRAGGLE_EXPECTS(how.valid());
     }
 
-    /// Takes in a task that has ended.
-    /// @return whether it has a verdict; if not, `counts` tells why: rejected, or undecided, as by `judge`
+    /// Adds a task that ended.
+    /// @return whether it has a verdict; if not, `counts` has the reason: rejected, or undecided, as in
+    /// `judge`
     constexpr bool observe(task_outcome const& task) {
         ++counts_.seen;
         if (auto const reason = detail::rejection_of(task, how_)) {
@@ -122,8 +123,8 @@ class detection_metrics {
         return true;
     }
 
-    /// Takes in all that another one has seen.
-    /// @pre both judge alike
+    /// Adds the tasks of another object.
+    /// @pre both use the same judging options
     constexpr void merge(detection_metrics const& other) {
         STRAGGLE_EXPECTS(how_ == other.how_);
         for (auto const count :
@@ -142,7 +143,7 @@ class detection_metrics {
 
     /// How tasks are judged.
     [[nodiscard]] constexpr judging_options const& how() const noexcept { return how_; }
-    /// The counts that everything else is made of.
+    /// The counts behind all metrics.
     [[nodiscard]] constexpr detection_counts const& counts() const noexcept { return counts_; }
 
     /// Share of the judged tasks that were stragglers: the paper's alpha.
@@ -151,7 +152,7 @@ class detection_metrics {
     }
     /// Share of the detected tasks that were stragglers (eq. 1), detected in time or not.
     [[nodiscard]] constexpr outcome<double> precision() const { return counts_.tasks.precision(); }
-    /// Precision with fake positives counted as false positives (section 6.2): `precision()` less
+    /// Precision with fake positives counted as false positives (section 6.2): `precision()` minus
     /// `fake_positive_ratio()`.
     [[nodiscard]] constexpr outcome<double> precision_in_time() const {
         return detail::ratio_of(counts_.caught() - counts_.fakes, counts_.detected());
@@ -163,8 +164,8 @@ class detection_metrics {
     [[nodiscard]] constexpr outcome<double> recall_in_time() const {
         return detail::ratio_of(counts_.caught() - counts_.fakes, counts_.stragglers());
     }
-    /// Harmonic mean of precision and recall, as 2 TP / (2 TP + FP + FN): nothing only when there were
-    /// neither stragglers nor detections, 0 when every one of them was a mistake.
+    /// Harmonic mean of precision and recall, as 2 TP / (2 TP + FP + FN): undefined only without any
+    /// straggler or detection, 0 if all were mistakes.
     [[nodiscard]] constexpr outcome<double> f1() const { return counts_.tasks.f1(); }
     /// Harmonic mean of `precision_in_time` and `recall_in_time`, in the same way.
     [[nodiscard]] constexpr outcome<double> f1_in_time() const {
@@ -175,11 +176,12 @@ class detection_metrics {
     [[nodiscard]] constexpr outcome<double> fake_positive_ratio() const {
         return detail::ratio_of(counts_.fakes, counts_.detected());
     }
-    /// Time to detection over usual time, mean over the detected stragglers (eq. 3), fake ones included.
+    /// Time to detection over usual time, mean over the detected stragglers (eq. 3), including fake
+    /// positives.
     [[nodiscard]] constexpr outcome<double> detection_latency() const {
         return detail::ratio_of(latency_.value(), static_cast<double>(counts_.caught()));
     }
-    /// Execution time over usual time, mean over the stragglers nobody detected (eq. 4).
+    /// Execution time over usual time, mean over the undetected stragglers (eq. 4).
     [[nodiscard]] constexpr outcome<double> undetected_time() const {
         return detail::ratio_of(undetected_.value(), static_cast<double>(counts_.missed()));
     }
@@ -188,14 +190,14 @@ class detection_metrics {
         return detail::ratio_of(counts_.effective_copies, counts_.copies);
     }
 
-    /// Where the slots' time went. Infinite or NaN where a sum is too large for a double.
+    /// How slot time was spent. Infinite or NaN on overflow.
     [[nodiscard]] constexpr slot_times slots() const noexcept {
         detail::long_sum total = first_attempts_;
         total.merge(copies_);
         return {total.value(), copies_.value(), losers_.value(), overtaken_.value()};
     }
-    /// Share of the slots' time spent on attempts that came to nothing: copies that did not finish first, and
-    /// first attempts that were overtaken.
+    /// Share of the slot time spent on wasted attempts: copies that did not finish first, and first attempts
+    /// that were overtaken.
     [[nodiscard]] constexpr outcome<double> wasted_share() const {
         slot_times const s = slots();
         return detail::ratio_of(s.wasted_copies + s.overtaken, s.total);
@@ -237,20 +239,20 @@ class detection_metrics {
     detail::long_sum overtaken_;
 };
 
-/// The heavy tail of one job: its longest task against its average one.
-/// Source: table 2 and table 3 ("the ratio of the longest and the average task's execution time for each
-/// job"). Speculation is to reduce it. Of a task that was overtaken, its time is what it took in the end.
+/// The heavy tail of one job: its longest task relative to its average one. Source: table 2 and table 3 ("the
+/// ratio of the longest and the average task's execution time for each job"). Speculation should reduce it.
+/// For an overtaken task, use its final time.
 /// @par Cost
 /// O(1) each; allocates nothing
 /// @par Accuracy
 /// 2 units in the last place
 /// @par Guarantees
-/// merging parts of a job gives what streaming gives, in any split and order. Do not merge
-/// jobs: tasks of different work make a tail of their own.
+/// merging parts of a job equals streaming, for any split and order. Do not merge jobs: tasks of different
+/// work form a tail of their own.
 class job_tail {
   public:
-    /// Takes in the time of a task.
-    /// @return whether it was: false for a time that is negative, infinite or NaN
+    /// Adds the time of a task.
+    /// @return false for a time that is negative, infinite or NaN
     constexpr bool observe(double time) noexcept {
         if (!detail::is_length(time)) return false;
         longest_ = (std::max)(longest_, time);
@@ -258,16 +260,16 @@ class job_tail {
         ++tasks_;
         return true;
     }
-    /// Takes in another part of the same job.
+    /// Adds another part of the same job.
     constexpr void merge(job_tail const& other) noexcept {
         longest_ = (std::max)(longest_, other.longest_);
         sum_.merge(other.sum_);
         tasks_ += other.tasks_;
     }
-    /// How many tasks were taken in.
+    /// Number of tasks added.
     [[nodiscard]] constexpr std::uint64_t tasks() const noexcept { return tasks_; }
     /// Longest time over mean time, at least 1.
-    /// @return `status::insufficient_evidence` without tasks or when all took no time
+    /// @return `status::insufficient_evidence` without tasks or if all took no time
     [[nodiscard]] constexpr outcome<double> ratio() const {
         if (tasks_ == 0) return status::insufficient_evidence;
         outcome<double> const r = detail::ratio_of(longest_, sum_.value() / static_cast<double>(tasks_));

@@ -2,14 +2,14 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a straggler detector costs in time and energy, before it is deployed: a first-order approximation
+/// The cost of a straggler detector in time and energy, before it is deployed: a first-order approximation
 /// from its measured characteristics. Every task is one of four cases, detected or not, straggler or not.
 ///
 /// Source: T.-D. Phan, G. Pallez, S. Ibrahim, P. Raghavan, A new framework for evaluating straggler detection
 /// mechanisms in MapReduce, ACM TOMPECS (2019), hal-02172590, section 4.2.
 ///
-/// With share of stragglers a, precision p, recall r, detection latency DL, undetected time UT; in usual
-/// times, and in the energy of one task of usual length:
+/// With share of stragglers a, precision p, recall r, detection latency DL, undetected time UT; times
+/// relative to the usual time, and energies to that of one task of usual length:
 ///
 /// | case | share | time | energy |
 /// |---|---|---|---|
@@ -18,13 +18,13 @@
 /// | false alarm: detected, no straggler | r a (1 - p) / p | 1 | 1.5 |
 /// | left alone: neither | 1 - a (1 + r (1 - p) / p) | 1 | 1 |
 ///
-/// The formulas are right as printed. What the paper does not say about them:
-/// - its *time overhead* is the whole time; the overhead is 1 less;
+/// The formulas are correct as printed. What the paper does not mention:
+/// - its *time overhead* is the total time; the overhead is 1 less;
 /// - a, p and r contradict each other when the last share is negative. With the 75 % of slow nodes of table 7
 ///   as a, 7 of its 18 rows do: the share of tasks must have been smaller (`largest_straggler_ratio`);
-/// - every copy has a free node, so a false alarm costs energy but no time. Where copies compete with tasks
-///   it does: from table 7 the model predicts 13 % more time for the hierarchical detector than for the
-///   default one (row *shared*, a = 0.6), where the paper measured jobs that took 32 % less.
+/// - every copy gets a free node, so a false alarm costs energy but no time. If copies compete with tasks, it
+/// costs time as well: from table 7 the model predicts 13 % more time for the hierarchical detector than for
+/// the default one (row *shared*, a = 0.6), while the paper measured jobs that took 32 % less.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -42,16 +42,16 @@
 
 namespace straggle::inline STRAGGLE_ABI::evaluate {
 
-/// Which part of all tasks falls into each of the four cases; they sum to 1.
+/// The share of each of the four cases among all tasks; they sum to 1.
 struct case_shares {
     double caught = 0;      ///< detected stragglers
-    double missed = 0;      ///< stragglers nobody detected
-    double false_alarm = 0; ///< detected tasks that are no stragglers
+    double missed = 0;      ///< undetected stragglers
+    double false_alarm = 0; ///< detected tasks that are not stragglers
     double left_alone = 1;  ///< all others
     friend constexpr bool operator==(case_shares const&, case_shares const&) = default;
 };
 
-/// A detector by its characteristics, as papers print them.
+/// A detector's characteristics, as printed in papers.
 struct detector_profile {
     double straggler_ratio = 0;   ///< share of the tasks that are stragglers, in [0, 1]
     double precision = 1;         ///< in (0, 1]
@@ -61,12 +61,12 @@ struct detector_profile {
     friend constexpr bool operator==(detector_profile const&, detector_profile const&) = default;
 };
 
-/// What the paper takes for granted.
+/// Assumptions of the paper.
 struct first_order_options {
-    double copy_time = 1;        ///< how long a copy runs, launch included, in usual times; above 0
-    double false_alarm_at = 0.5; ///< how far a false alarm's task has come when it is detected, in [0, 1]
+    double copy_time = 1;        ///< running time of a copy, launch included, in usual times; above 0
+    double false_alarm_at = 0.5; ///< progress of a false alarm's task when it is detected, in [0, 1]
     /// Power of a copy relative to that of the task itself, at least 0. 1 on a node that is turned on for it
-    /// (class A), `marginal_watts / watts(1)` on one that runs tasks already, 0 where a thread is free.
+    /// (class A), `marginal_watts / watts(1)` on one that already runs tasks, 0 if a thread is free.
     double copy_power = 1;
 
     /// Whether every member is in its range.
@@ -81,30 +81,30 @@ struct first_order_options {
 struct case_cost {
     double share = 0;  ///< of all tasks, in [0, 1]
     double time = 0;   ///< of one such task, in usual times
-    double energy = 0; ///< of one such task, with its copy, in those of a task of usual length
+    double energy = 0; ///< of one such task, with its copy, relative to a task of usual length
     friend constexpr bool operator==(case_cost const&, case_cost const&) = default;
 };
 
-/// What a task costs with a detector, on average and in each case.
+/// The cost of a task with a detector, on average and in each case.
 struct first_order_cost {
     double time = 0;       ///< expected, in usual times
-    double energy = 0;     ///< expected, in those of a task of usual length
+    double energy = 0;     ///< expected, relative to a task of usual length
     case_cost caught;      ///< detected stragglers
-    case_cost missed;      ///< stragglers nobody detected
-    case_cost false_alarm; ///< detected tasks that are no stragglers
+    case_cost missed;      ///< undetected stragglers
+    case_cost false_alarm; ///< detected tasks that are not stragglers
     case_cost left_alone;  ///< all others
 
     /// The expected energy of a task, in joules.
     /// @param usual_seconds usual time of the tasks
-    /// @param watts what a task draws; `power_model::watts(1)` in the paper's model, a core per node
+    /// @param watts power drawn by a task; `power_model::watts(1)` in the paper's model, a core per node
     [[nodiscard]] constexpr double joules(double usual_seconds, double watts) const noexcept {
         return energy * watts * usual_seconds;
     }
     friend constexpr bool operator==(first_order_cost const&, first_order_cost const&) = default;
 };
 
-/// The largest share of stragglers with which a precision and a recall can both be true:
-/// `p / (p + r (1 - p))`. With more there would be more false alarms than tasks that are no stragglers.
+/// The largest share of stragglers that is consistent with a precision and a recall: `p / (p + r (1 - p))`.
+/// With more, there would be more false alarms than tasks that are not stragglers.
 /// Source: ours; the fourth share of section 4.2 is not negative.
 /// @return `status::out_of_domain` unless both are in [0, 1]; `status::insufficient_evidence` when both are 0
 /// @par Cost
@@ -122,9 +122,9 @@ struct first_order_cost {
 /// @param straggler_ratio in [0, 1]
 /// @param precision in (0, 1]; anything if no straggler is detected
 /// @param recall in [0, 1]
-/// @return `status::out_of_domain` for other values, and when they contradict each other by more than
-/// rounding (1e-12); `status::insufficient_evidence` when no straggler is detected although something is
-/// (precision 0): then these three do not say how often
+/// @return `status::out_of_domain` for other values, and if they contradict each other by more than rounding
+/// (1e-12); `status::insufficient_evidence` if something is detected but no straggler is (precision 0): then
+/// these three numbers do not determine how often
 /// @par Cost
 /// O(1); allocates nothing
 /// @par Guarantees
@@ -147,19 +147,19 @@ struct first_order_cost {
     return s;
 }
 
-/// What the tasks cost, from the shares of the cases.
-/// Source: section 4.2; with other options than the default the same schedules with them put in.
+/// The cost of tasks, from the shares of the cases.
+/// Source: section 4.2; other options than the defaults are substituted into the same schedules.
 /// @param shares each in [0, 1], together 1 (to 1e-9)
-/// @param detection_latency at least 0; not looked at when nothing is caught
-/// @param undetected_time at least 1; not looked at when nothing is missed
-/// @param options what the paper takes for granted
-/// @return `status::out_of_domain` for other values, and for more than a double can hold
+/// @param detection_latency at least 0; ignored if nothing is caught
+/// @param undetected_time at least 1; ignored if nothing is missed
+/// @param options assumptions of the model
+/// @return `status::out_of_domain` for other values, and on overflow
 /// @pre `options.valid()`
 /// @par Cost
 /// O(1); allocates nothing
 /// @par Accuracy
-/// of the model: first order. A caught straggler is taken to be overtaken, a copy to start at
-/// once on a free node. Numeric: relative 1e-15
+/// of the model: first order. It assumes that a caught straggler is overtaken, and that a copy starts at once
+/// on a free node. Numeric: relative 1e-15
 /// @par Guarantees
 /// deterministic; usable in constant expressions
 [[nodiscard]] constexpr outcome<first_order_cost> predict_cost(case_shares const& shares,
@@ -178,7 +178,7 @@ struct first_order_cost {
 
     double const copy = options.copy_time;
     double const left = 1.0 - options.false_alarm_at;
-    double const alarm_copy = (std::min)(copy, left); // whichever ends first ends both
+    double const alarm_copy = (std::min)(copy, left); // the first to end ends both
     double const alarm_time = options.false_alarm_at + alarm_copy;
     first_order_cost c;
     c.caught = {shares.caught, latency + copy, latency + copy + copy * options.copy_power};
@@ -193,7 +193,7 @@ struct first_order_cost {
     return c;
 }
 
-/// What the tasks cost with a detector of given characteristics.
+/// The cost of tasks with a detector of given characteristics.
 /// @return as `shares_of` and `predict_cost`
 /// @pre `options.valid()`
 /// @par Cost
@@ -207,9 +207,9 @@ struct first_order_cost {
     return predict_cost(*shares, d.detection_latency, d.undetected_time, options);
 }
 
-/// What the tasks cost with a detector as it was measured. Uses the counts themselves, so that a detector
-/// that names no task, or only the wrong ones, has a cost too.
-/// @return `status::insufficient_evidence` when no task was judged; else as `predict_cost` of shares
+/// The cost of tasks with a measured detector. Uses the counts themselves, so that a detector that names no
+/// task, or only the wrong ones, has a cost too.
+/// @return `status::insufficient_evidence` if no task was judged; otherwise as `predict_cost` of shares
 /// @pre `options.valid()`
 /// @par Cost
 /// O(1); allocates nothing
@@ -228,14 +228,14 @@ struct first_order_cost {
                         measured.undetected_time().value_or(1.0), options);
 }
 
-/// What detectors are ranked by; less is better.
+/// What detectors are ranked by; smaller is better.
 enum class rank_by : std::uint8_t {
     time,         ///< expected time
     energy,       ///< expected energy
     energy_delay, ///< their product
 };
 
-/// The name of a criterion as it stands in the source, for logs and JSON.
+/// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(rank_by by) noexcept {
     switch (by) {
     case rank_by::time:
@@ -248,11 +248,11 @@ enum class rank_by : std::uint8_t {
     return "unknown";
 }
 
-/// Orders detectors by their predicted cost, best first; equal ones in the order given.
+/// Orders detectors by their predicted cost, best first; ties in the given order.
 /// @param costs one per detector, from `predict_cost`
-/// @param by what is to be small
-/// @param order filled with indices into `costs`; those without a cost come last, in the order given
-/// @return how many have a cost
+/// @param by what to minimize
+/// @param order filled with indices into `costs`; those without a cost come last, in the given order
+/// @return the number of detectors with a cost
 /// @pre `order.size() == costs.size()`, less than 2^32
 /// @par Cost
 /// O(n log n); allocates nothing

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What tasks cost in power and energy: a node draws a fixed power when it is on, and some more for each busy
-/// core. From that follow what one more task costs on a node, and what a whole schedule has cost.
+/// The power and energy cost of tasks: a node draws a fixed power when it is on, and more for each busy core.
+/// This gives the cost of one more task on a node, and of a whole schedule.
 ///
 /// Source: T.-D. Phan, G. Pallez, S. Ibrahim, P. Raghavan, A new framework for evaluating straggler detection
 /// mechanisms in MapReduce, ACM TOMPECS (2019), hal-02172590, section 4.1.
@@ -23,15 +23,15 @@
 
 namespace straggle::inline STRAGGLE_ABI::evaluate {
 
-/// What one more task would do to a node.
+/// The effect of one more task on a node.
 enum class node_load : std::uint8_t {
-    off,         ///< class A, no task: it would be turned on and one core become busy
+    off,         ///< class A, no task: it would be turned on, with one busy core
     free_core,   ///< class B, 1 to c - 1 tasks: one more core would become busy
-    free_thread, ///< class C, c to c t - 1 tasks: it would run on a busy core and draw nothing more
-    full,        ///< c t tasks or more: there is no place for it
+    free_thread, ///< class C, c to c t - 1 tasks: it would run on a busy core without extra power
+    full,        ///< c t tasks or more: there is no room
 };
 
-/// The name of a load as it stands in the source, for logs and JSON.
+/// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(node_load l) noexcept {
     switch (l) {
     case node_load::off:
@@ -46,10 +46,10 @@ enum class node_load : std::uint8_t {
     return "unknown";
 }
 
-/// The power a node draws with n tasks, spread evenly over its c cores of t threads each:
-/// nothing for n = 0, when it is off; `static_watts + n dynamic_watts` up to c tasks; what c tasks draw
-/// above. Source: section 4.1. Ours: more than c t tasks draw what c t draw; the paper leaves them out.
-/// @note A cluster that never turns a node off: set `static_watts` to 0, and add the static power of all
+/// The power of a node with n tasks, spread evenly over its c cores of t threads each: 0 for n = 0, when it
+/// is off; `static_watts + n dynamic_watts` up to c tasks; constant above. Source: section 4.1. Ours: more
+/// than c t tasks draw as much as c t; the paper does not cover them.
+/// @note For a cluster that never turns a node off, set `static_watts` to 0 and add the static power of all
 /// nodes over the whole time.
 struct power_model {
     double static_watts = 0;   ///< of a node that is on, at least 0
@@ -62,21 +62,21 @@ struct power_model {
         return static_watts >= 0.0 && dynamic_watts >= 0.0 && cores > 0 && threads > 0 &&
                detail::is_finite(watts(cores));
     }
-    /// How many tasks it can run at once.
+    /// Number of tasks it can run at once.
     [[nodiscard]] constexpr std::uint64_t capacity() const noexcept { return std::uint64_t{cores} * threads; }
-    /// The power it draws with so many tasks. Never falls with their number.
+    /// The power it draws with this many tasks. Nondecreasing in their number.
     [[nodiscard]] constexpr double watts(std::uint64_t tasks) const noexcept {
         if (tasks == 0) return 0.0;
         return static_watts + static_cast<double>((std::min)(tasks, std::uint64_t{cores})) * dynamic_watts;
     }
-    /// The class of a node with so many tasks.
+    /// The class of a node with this many tasks.
     [[nodiscard]] constexpr node_load load(std::uint64_t tasks) const noexcept {
         if (tasks == 0) return node_load::off;
         if (tasks < cores) return node_load::free_core;
         return tasks < capacity() ? node_load::free_thread : node_load::full;
     }
-    /// How much more it would draw with one more task.
-    /// @return `status::out_of_domain` when the node is full
+    /// The additional power for one more task.
+    /// @return `status::out_of_domain` if the node is full
     [[nodiscard]] constexpr outcome<double> marginal_watts(std::uint64_t tasks) const {
         switch (load(tasks)) {
         case node_load::off:
@@ -101,17 +101,17 @@ concept power_source =
         { power(node) } -> std::convertible_to<power_model>;
     };
 
-/// What a schedule has cost. With times in seconds energy is in joules, else in watts times their unit.
+/// The cost of a schedule. With times in seconds, energy is in joules; otherwise in watts times their unit.
 struct schedule_energy {
-    double joules = 0;        ///< over all nodes, while they had a task
+    double joules = 0;        ///< over all nodes, while they had tasks
     double node_time = 0;     ///< time with at least one task, summed over the nodes
     double task_time = 0;     ///< time of the tasks
-    double overcommitted = 0; ///< of `node_time`: with more tasks than the node can run at once
+    double overcommitted = 0; ///< part of `node_time` with more tasks than the node can run at once
     friend constexpr bool operator==(schedule_energy const&, schedule_energy const&) = default;
 };
 
-/// Adds up the energy of a schedule, given as when each attempt (also copies, also killed ones) ran where.
-/// Attempts may be added as they end, in any order, and may overlap in any way.
+/// Computes the energy of a schedule, given where and when each attempt (including copies and killed ones)
+/// ran. Attempts may be added as they end, in any order, and may overlap arbitrarily.
 ///
 /// @par Example
 /// `energy_sweep sweep; for (auto const& a : attempts) sweep.observe(a.node, a.start, a.end);`
@@ -120,14 +120,14 @@ struct schedule_energy {
 /// `observe` O(1) amortised; `energy` O(n log n) on the first call and O(n) when nothing was added since;
 /// 32 bytes per attempt, allocated by `observe` and `reserve` and kept by `clear`
 /// @par Accuracy
-/// 4 units in the last place: every piece of time between two events of a node is multiplied by
-/// its power once, and their sum is rounded once
+/// 4 units in the last place: every interval between two events of a node is multiplied by its power once,
+/// and their sum is rounded once
 /// @par Guarantees
-/// deterministic, to the bit, in any order of the attempts. `observe` has the strong
-/// guarantee should an allocation fail
+/// deterministic, bit for bit, for any order of the attempts. `observe` has the strong guarantee if an
+/// allocation fails
 class energy_sweep {
   public:
-    /// Makes room for so many attempts.
+    /// Reserves memory for this many attempts.
     void reserve(std::size_t attempts) { marks_.reserve(2 * attempts); }
     /// Forgets all attempts, keeps the memory.
     void clear() noexcept {
@@ -136,9 +136,9 @@ class energy_sweep {
         sorted_ = true;
     }
 
-    /// An attempt ran on a node from `start` to `end`; it may have taken no time.
-    /// @return whether it was taken in; if not, it is counted in `rejected()`: times that are not finite, an
-    /// end before the start, or a difference that is too large
+    /// Adds an attempt that ran on a node from `start` to `end`; its length may be 0.
+    /// @return false, counted in `rejected()`, if the times are not finite, the end is before the start, or
+    /// the difference overflows
     bool observe(std::uint32_t node, double start, double end) {
         if (!detail::is_finite(start) || !detail::is_finite(end) || !(start <= end) ||
             !detail::is_finite(end - start)) {
@@ -152,25 +152,25 @@ class energy_sweep {
         sorted_ = false;
         return true;
     }
-    /// Takes in all attempts of another one.
+    /// Adds all attempts of another object.
     void merge(energy_sweep const& other) {
-        std::size_t const n = marks_.size(), more = other.marks_.size(); // of itself too
+        std::size_t const n = marks_.size(), more = other.marks_.size(); // may be this object
         marks_.resize(n + more);
         std::copy_n(other.marks_.begin(), more, marks_.begin() + static_cast<std::ptrdiff_t>(n));
         rejected_ += other.rejected_;
         sorted_ = marks_.empty();
     }
 
-    /// How many attempts were taken in.
+    /// Number of attempts added.
     [[nodiscard]] std::uint64_t attempts() const noexcept { return marks_.size() / 2; }
-    /// How many were not.
+    /// Number of attempts rejected.
     [[nodiscard]] std::uint64_t rejected() const noexcept { return rejected_; }
 
-    /// What the attempts cost together.
-    /// @param power a `power_model`, or a callable that gives the model of a node; called once per node, in
-    /// rising order
-    /// @return `status::out_of_domain` when the model of a node with attempts is not valid;
-    /// `status::out_of_range` for more than a double can hold. A schedule without attempts cost 0.
+    /// The total cost of the attempts.
+    /// @param power a `power_model`, or a callable that returns the model of a node; called once per node, in
+    /// ascending order
+    /// @return `status::out_of_domain` if the model of a node with attempts is invalid;
+    /// `status::out_of_range` on overflow. A schedule without attempts costs 0.
     template <power_source Power>
     [[nodiscard]] outcome<schedule_energy> energy(Power const& power) {
         if (!sorted_) {
@@ -194,7 +194,7 @@ class energy_sweep {
     }
 
   private:
-    struct mark { // a task begins or ends
+    struct mark { // a task starts or ends
         double at;
         std::uint32_t node;
         std::int32_t step;
@@ -211,11 +211,11 @@ class energy_sweep {
             return power(node);
     }
 
-    // All marks of one node from `i` on; returns where those of the next begin.
+    // Sums the marks of one node from `i` on; returns where the next node starts.
     std::size_t sweep_node(std::size_t i, power_model const& model, totals& sums) const {
         std::uint32_t const node = marks_[i].node;
         std::uint64_t const capacity = model.capacity();
-        // Below 0 only between marks of the same time, where an end may stand before its start.
+        // Negative only between marks of the same time, where an end may come before its start.
         std::int64_t tasks = 0;
         double before = marks_[i].at;
         for (; i < marks_.size() && marks_[i].node == node; ++i) {

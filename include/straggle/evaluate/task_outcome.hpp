@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What one finished task says about a straggler detector: the record a scheduler fills when the task ends,
-/// and the verdict on it. A straggler or not, detected or not, and detected in time or not.
+/// What one finished task reveals about a straggler detector: the record that a scheduler fills in when the
+/// task ends, and the verdict on it. A straggler or not, detected or not, and detected in time or not.
 ///
 /// Source: T.-D. Phan, G. Pallez, S. Ibrahim, P. Raghavan, A new framework for evaluating straggler detection
 /// mechanisms in MapReduce, ACM TOMPECS (2019), hal-02172590, sections 3.2 and 6.2.
@@ -23,29 +23,29 @@
 
 namespace straggle::inline STRAGGLE_ABI::evaluate {
 
-/// What a scheduler knows of a task at the moment it ends, because its first attempt or a copy finished.
-/// All times are lengths in one unit, the same for all tasks. An aggregate for designated initializers.
+/// What a scheduler knows about a task when it ends, because its first attempt or a copy finished. All times
+/// are lengths in one unit, the same for all tasks. An aggregate for designated initializers.
 ///
-/// Tasks that failed, or were killed without a copy having finished, are no outcomes: leave them out.
+/// Do not pass tasks that failed, or were killed without a finished copy.
 /// @par Example
 /// a copy, launched 40 s after the task began, finished 50 s later; the task was at 60 % then:
 /// `task_outcome{.usual = 60, .execution = 90, .progress = 0.6, .detected = 40,
 ///               .copies = 1, .copies_time = 50, .winner_time = 50}`
 struct task_outcome {
-    double usual = 0;                 ///< how long the task usually takes; above 0
+    double usual = 0;                 ///< usual length of the task; above 0
     double execution = 0;             ///< how long its first attempt ran, to its end or until killed
-    std::optional<double> progress{}; ///< of a first attempt killed because a copy won: its share done then
-    std::optional<double> detected{}; ///< when a detector first named it, since it began
+    std::optional<double> progress{}; ///< of a first attempt killed because a copy won: progress at that time
+    std::optional<double> detected{}; ///< when a detector first named it, from its start
     std::uint32_t copies = 0;         ///< speculative copies launched
-    double copies_time = 0;           ///< how long these ran, all together
-    std::optional<double> winner_time{}; ///< how long the copy ran that finished first, if one did
+    double copies_time = 0;           ///< their total running time
+    std::optional<double> winner_time{}; ///< running time of the copy that finished first, if any
 };
 
-/// What the execution time of a first attempt is taken to be that was killed because a copy of it won: the
-/// time it would have taken is not known.
+/// The assumed execution time of a first attempt that was killed because a copy of it won: its full time is
+/// unknown.
 enum class killed_attempts : std::uint8_t {
-    from_progress, ///< the time it ran, divided by the share it had done
-    as_observed,   ///< the time it ran: never too much
+    from_progress, ///< the time it ran, divided by its progress
+    as_observed,   ///< the time it ran: a lower bound
 };
 
 /// How tasks are judged.
@@ -56,7 +56,7 @@ struct judging_options {
     /// worst: a task overtaken before `threshold` times its usual time counts as no straggler, so a detector
     /// that is fast enough to prevent every straggler has a precision of 0.
     killed_attempts killed = killed_attempts::from_progress;
-    double least_progress = 1e-4; ///< less than this says nothing about the rest; above 0
+    double least_progress = 1e-4; ///< a smaller progress is too little for an estimate; above 0
 
     /// Whether every member is in its range.
     [[nodiscard]] constexpr bool valid() const noexcept {
@@ -65,13 +65,13 @@ struct judging_options {
     friend constexpr bool operator==(judging_options const&, judging_options const&) = default;
 };
 
-/// What one task was.
+/// The verdict on one task.
 struct task_verdict {
-    double execution = 0;   ///< how long it took, or would have taken
-    bool straggler = false; ///< it was one
+    double execution = 0;   ///< its actual or estimated time
+    bool straggler = false; ///< it was a straggler
     bool detected = false;  ///< a detector named it
-    bool fake = false;      ///< a straggler named when less than the usual time remained
-    bool at_least = false;  ///< it would have taken longer than `execution`, unknown how much
+    bool fake = false;      ///< a straggler named with less than the usual time remaining
+    bool at_least = false;  ///< `execution` is a lower bound
     friend constexpr bool operator==(task_verdict const&, task_verdict const&) = default;
 };
 
@@ -80,18 +80,18 @@ enum class outcome_rejection : std::uint8_t {
     bad_usual,     ///< not a finite number above 0
     bad_execution, ///< not a finite number of at least 0
     bad_progress,  ///< not in [0, 1]
-    bad_detection, ///< not a number, before the task began or after it ended
-    bad_copies,    ///< times that are not numbers or without copies, a winner longer than all copies
-    out_of_range,  ///< a multiple of the usual time that no double can hold
+    bad_detection, ///< not a number, before the task started or after it ended
+    bad_copies,    ///< times that are not numbers or without copies, or a winner longer than all copies
+    out_of_range,  ///< a multiple of the usual time overflows
 };
-/// How many reasons there are.
+/// Number of reasons.
 inline constexpr std::size_t outcome_rejection_count = 6;
-/// How many reasons there are, for `record::reason_counts`.
+/// Number of reasons, for `record::reason_counts`.
 [[nodiscard]] constexpr std::size_t reason_count(outcome_rejection) noexcept {
     return outcome_rejection_count;
 }
 
-/// The name of a reason as it stands in the source, for logs and JSON.
+/// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(outcome_rejection r) noexcept {
     constexpr std::array<std::string_view, outcome_rejection_count> names{
         "bad_usual", "bad_execution", "bad_progress", "bad_detection", "bad_copies", "out_of_range"};
@@ -106,7 +106,7 @@ constexpr bool is_length(double x) noexcept {
     return x >= 0.0 && is_finite(x);
 }
 
-// How long the task took or would have taken, if anything says so.
+// The actual or estimated time of the task, if known.
 constexpr std::optional<double> full_time(evaluate::task_outcome const& t,
                                           evaluate::judging_options const& how) noexcept {
     if (!t.winner_time) return t.execution;
@@ -152,19 +152,19 @@ constexpr outcome<evaluate::task_verdict> verdict_on(evaluate::task_outcome cons
 
 namespace straggle::inline STRAGGLE_ABI::evaluate {
 
-/// What a task was: a straggler or not, detected or not.
+/// Judges a task: a straggler or not, detected or not.
 ///
 /// Source: sections 3.2 and 6.2. A straggler took longer than `threshold` times its usual time. A *fake
-/// positive* (section 6.2) is a detected straggler that needed less than its usual time more when it was
+/// positive* (section 6.2) is a detected straggler that had less than its usual time remaining when it was
 /// detected, too late for a copy to win; only a straggler can be one, so that the precision drops by exactly
-/// the fake positive ratio, as in the paper's example (0.5 - 0.14 = 0.36). Ours: of an attempt that was
-/// killed without an estimate nothing but what is certain is said: it is a straggler when it already was one,
-/// it is not fake (a copy of it won).
+/// the fake positive ratio, as in the paper's example (0.5 - 0.14 = 0.36). Ours: for a killed attempt without
+/// an estimate, only what is certain is stated: it is a straggler if it already was one, and it is not fake
+/// (a copy of it won).
 /// @pre `how.valid()`
 /// @return `status::insufficient_evidence` for an attempt that was overtaken before it was late, and whose
 /// progress is unknown or below `least_progress`; `status::out_of_domain` for an impossible outcome,
-/// `status::out_of_range` for one that is too large
-/// @note A scheduler with a better estimate of the whole time than execution / progress says so by setting
+/// `status::out_of_range` on overflow
+/// @note A scheduler with a better estimate of the full time than execution / progress can pass it by setting
 /// the progress to execution / estimate.
 /// @par Cost
 /// O(1); allocates nothing

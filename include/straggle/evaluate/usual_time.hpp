@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What is a straggler, once it is over: a task that took clearly longer than it usually takes. The usual
-/// time is a quantile of the times of the same task in other runs, or of its siblings in a job; and how wrong
-/// it may be before stragglers are mistaken for others can be computed.
+/// Defines stragglers in hindsight: tasks that took clearly longer than usual. The usual time is a quantile
+/// of the times of the same task in other runs, or of its siblings in a job; this file also computes how
+/// wrong it may be before tasks are misclassified.
 ///
 /// Source: T.-D. Phan, G. Pallez, S. Ibrahim, P. Raghavan, A new framework for evaluating straggler detection
 /// mechanisms in MapReduce, ACM TOMPECS (2019), hal-02172590, section 6.1.
@@ -23,11 +23,11 @@
 
 namespace straggle::inline STRAGGLE_ABI::evaluate {
 
-/// Which tasks count as stragglers: those that took longer than `threshold` times what they usually take.
+/// Which tasks count as stragglers: those that took longer than `threshold` times their usual time.
 struct straggler_rule {
     double threshold = 1.2; ///< at least 1; 1.2 is the MapReduce paper's
 
-    /// Whether a task was one. Both times in the same unit; false when either is NaN.
+    /// Whether a task was a straggler. Both times in the same unit; false if either is NaN.
     [[nodiscard]] constexpr bool operator()(double execution, double usual) const noexcept {
         return execution > threshold * usual;
     }
@@ -38,27 +38,26 @@ struct straggler_rule {
     friend constexpr bool operator==(straggler_rule const&, straggler_rule const&) = default;
 };
 
-/// The usual execution time, and from how many times it is known.
+/// The usual execution time, and the number of times behind it.
 struct usual_time {
     double time = 0;            ///< in the unit of the times; above 0
     std::uint64_t used = 0;     ///< times it was computed from
-    std::uint64_t rejected = 0; ///< times left out: negative, infinite or NaN
+    std::uint64_t rejected = 0; ///< times rejected: negative, infinite or NaN
     friend constexpr bool operator==(usual_time const&, usual_time const&) = default;
 };
 
 /// How long a task usually takes: a quantile of the times of repeated runs of it, or of its siblings in a
 /// job. Source: section 6.1, which takes ten runs on equal machines and the quantile 0.5. The right quantile
-/// is the one with which runs known to be healthy show no more stragglers than they should
-/// (`straggler_share`).
+/// is the one for which healthy runs show no more stragglers than expected (`straggler_share`).
 /// @param times reordered by the call
 /// @param quantile in [0, 1]; by linear interpolation (`quantile_in_place`)
-/// @return `status::insufficient_evidence` when no time is usable; `status::out_of_domain` for a quantile
-/// outside [0, 1], or when the usual time is 0, which no time is a multiple of
-/// @note A task that ran once is its own usual time: it can never be a straggler.
+/// @return `status::insufficient_evidence` if no time is usable; `status::out_of_domain` for a quantile
+/// outside [0, 1], or if the usual time is 0, which has no multiples
+/// @note A task that ran only once is its own usual time: it can never be a straggler.
 /// @par Cost
 /// O(n) expected; allocates nothing
 /// @par Guarantees
-/// noexcept; deterministic, in any order of the times
+/// noexcept; deterministic for any order of the times
 /// @par Accuracy
 /// that of `quantile_in_place`
 [[nodiscard]] inline outcome<usual_time> find_usual_time(std::span<double> times,
@@ -73,10 +72,10 @@ struct usual_time {
 }
 
 /// The share of tasks that were stragglers, all with the same usual time.
-/// Source: table 5, which chooses the quantile by it.
-/// @param times of finished tasks @param usual above 0 @param rule what a straggler is
-/// @return in [0, 1]; `status::insufficient_evidence` for no times; `status::out_of_domain` for a time that
-/// is negative or not finite, a usual time that is not above 0, or a rule that is not valid
+/// Source: table 5, which uses it to choose the quantile.
+/// @param times of finished tasks @param usual above 0 @param rule defines a straggler
+/// @return in [0, 1]; `status::insufficient_evidence` without times; `status::out_of_domain` for a time that
+/// is negative or not finite, a usual time that is not above 0, or an invalid rule
 /// @par Cost
 /// O(n); allocates nothing
 /// @par Guarantees
@@ -93,40 +92,39 @@ struct usual_time {
     return static_cast<double>(stragglers) / static_cast<double>(times.size());
 }
 
-/// By how much a guess of the usual time may be off, relative to the true one: a guess `(1 + error) * true`
-/// with `low <= error <= high` takes every straggler for one and nothing else.
+/// How far a guess of the usual time may be off, relative to the true one: a guess `(1 + error) * true` with
+/// `low <= error <= high` classifies all tasks correctly.
 struct guess_errors {
     double low = 0;  ///< (1 + eps_setting) / threshold - 1: below, ordinary tasks look like stragglers
     double high = 0; ///< s_min (1 - eps_setting) / threshold - 1: above, stragglers look ordinary
 
-    /// How far off in either direction: the `eps_guess` of equations 11 and 12; negative when not even the
-    /// true time would do.
+    /// The tolerance in either direction: the `eps_guess` of equations 11 and 12; negative if not even the
+    /// true time suffices.
     [[nodiscard]] constexpr double either_way() const noexcept { return (std::min)(-low, high); }
     friend constexpr bool operator==(guess_errors const&, guess_errors const&) = default;
 };
 
-/// The errors of a guess of the usual time that are harmless, each direction for itself.
+/// The harmless errors of a guess of the usual time, for each direction.
 ///
-/// Source: equations 11 and 12, where the guess is `(1 + e)` times the true time for one signed e:
-/// `threshold (1 + e) <= s_min (1 - eps_setting)` and `1 + eps_setting <= threshold (1 + e)`. At the upper
-/// end itself a straggler of exactly s_min times its usual time is not *longer* than the threshold and is
-/// missed.
+/// Source: equations 11 and 12, where the guess is `(1 + e)` times the true time for one signed e: `threshold
+/// (1 + e) <= s_min (1 - eps_setting)` and `1 + eps_setting <= threshold (1 + e)`. Exactly at the upper end,
+/// a straggler of s_min times its usual time is not *longer* than the threshold and is missed.
 ///
-/// The condition the paper prints for "such a value exists", `eps_setting <= (s_min - 1) / (s_min + 1)`, is
-/// exactly the condition that this range is not empty, whatever the threshold. It is not enough for equations
-/// 11 and 12, see `tolerance_of_guess`: the range need not contain 0.
-/// @param s_min how many times its usual time a straggler takes, at least; above 0
-/// @param eps_setting how much the time of any task varies with its surroundings, relative; in [0, 1)
+/// The condition that the paper prints for "such a value exists", `eps_setting <= (s_min - 1) / (s_min + 1)`,
+/// is equivalent to this range not being empty, for any threshold. It is not sufficient for equations 11 and
+/// 12, see `tolerance_of_guess`: the range need not contain 0.
+/// @param s_min minimum ratio of a straggler's time to its usual time; above 0
+/// @param eps_setting relative variation of any task's time with its surroundings; in [0, 1)
 /// @param threshold that of `straggler_rule`; above 0
-/// @return `status::out_of_domain` for other arguments; `status::insufficient_evidence` when the range is
-/// empty: the times of stragglers and of others overlap, and no guess tells them apart
+/// @return `status::out_of_domain` for other arguments; `status::insufficient_evidence` if the range is
+/// empty: the times of stragglers and of others overlap, and no guess separates them
 /// @par Cost
 /// O(1); allocates nothing
 /// @par Guarantees
 /// noexcept; usable in constant expressions
 /// @par Accuracy
-/// each end to 2^-51 of 1 + its size; where the range is a single point, or 0 is an end of it,
-/// rounding decides whether it is empty, or whether there is a tolerance
+/// each end to 2^-51 of 1 + its size; if the range is a single point, or 0 is an end of it, rounding decides
+/// whether it is empty, or whether there is a tolerance
 [[nodiscard]] constexpr outcome<guess_errors> harmless_errors(double s_min, double eps_setting,
                                                               double threshold = 1.2) noexcept {
     if (!(s_min > 0.0) || !detail::is_finite(s_min) || !(eps_setting >= 0.0 && eps_setting < 1.0) ||
@@ -166,7 +164,7 @@ struct guess_errors {
     return eps;
 }
 
-/// The threshold with which a guess may be off the most: halfway between the slowest ordinary task and the
+/// The threshold with the largest tolerance of a guess: halfway between the slowest ordinary task and the
 /// fastest straggler, `(1 + eps_setting + s_min (1 - eps_setting)) / 2`.
 /// Source: ours; both bounds of `tolerance_of_guess` are equal there.
 /// @return as `harmless_errors`
