@@ -18,14 +18,15 @@ namespace straggle::inline STRAGGLE_ABI::failures {
 
 /// Cook's settings.
 struct cook_novel_host_options {
-    /// How many failures by each fault of the cluster do not count as attempts; -1: none ever counts.
+    /// How many failures of each kind caused by the cluster do not count as attempts; -1: no such failure
+    /// counts.
     int mea_culpa_failure_limit = 5;
     bool disable_mea_culpa_retries = false; ///< every failure counts as an attempt
-    std::size_t max_tasks = 1 << 16;        ///< pairs of a task and a host that are remembered
+    std::size_t max_tasks = 1 << 16;        ///< limit on pairs of a task and a host
 };
 
-/// A task never runs again on a host where it ran before, whether it failed there or not; an attempt that was
-/// preempted does not count. No host is out for everybody: this is a rule for tasks.
+/// A task never runs again on a host where it ran before, whether it failed there or not; a preempted attempt
+/// does not count. No host is excluded as a whole: this rule applies per task.
 ///
 /// Source: Cook (github.com/twosigma/Cook, last version, archived), the constraint `novel-host-constraint` of
 /// scheduler/src/cook/scheduler/constraints.clj and the function `attempts-consumed` of its schema. What Cook
@@ -36,11 +37,11 @@ class cook_novel_host {
   public:
     static constexpr std::string_view name = "cook_novel_host";
 
-    /// @param options how
+    /// @param options settings
     explicit cook_novel_host(cook_novel_host_options options = {})
         : options_(options), hosts_(options.max_tasks), tasks_(options.max_tasks) {}
 
-    /// Takes in an attempt.
+    /// Adds an attempt.
     void observe(attempt const& a) {
         if (a.task == no_task) return;
         task_state* const task = tasks_.insert({a.job, a.stage, a.task});
@@ -50,16 +51,16 @@ class cook_novel_host {
         if (a.as == attempt_status::killed || is_out_for_task(a.node, a.job, a.task, a.stage)) return;
         if (hosts_.insert(host_key(a.node, a.job, a.task, a.stage)) != nullptr) task->nodes.push_back(a.node);
     }
-    /// Nothing here depends on time.
+    /// Does nothing: the rule does not depend on time.
     void advance(double) const noexcept {}
-    /// Never.
+    /// Always false.
     [[nodiscard]] static constexpr bool is_out(std::uint32_t) noexcept { return false; }
     /// Whether a task must not run on a node.
     [[nodiscard]] bool is_out_for_task(std::uint32_t node, std::uint64_t job, std::uint64_t task,
                                        std::uint64_t stage = 0) const {
         return hosts_.find(host_key(node, job, task, stage)) != nullptr;
     }
-    /// How many of its attempts a task has used up: its failures, those that were the cluster's fault only
+    /// How many of its attempts a task has used up: its failures, counting those caused by the cluster only
     /// beyond the limit.
     [[nodiscard]] std::uint64_t attempts_consumed(std::uint64_t job, std::uint64_t task,
                                                   std::uint64_t stage = 0) const {
@@ -76,7 +77,7 @@ class cook_novel_host {
             for (std::uint32_t const node : t->nodes) hosts_.erase(host_key(node, job, task, stage));
         tasks_.erase({job, stage, task});
     }
-    /// Facts for which there was no room.
+    /// Number of observations dropped for lack of room.
     [[nodiscard]] std::uint64_t refused() const noexcept { return hosts_.refused() + tasks_.refused(); }
 
   private:

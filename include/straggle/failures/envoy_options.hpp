@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The settings of Envoy's outlier detection under their names, and what it counts.
+/// The settings of Envoy's outlier detection under their original names, and its counters.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -13,24 +13,24 @@
 
 namespace straggle::inline STRAGGLE_ABI::failures {
 
-/// Whose details.
+/// Which implementation's details to follow.
 enum class envoy_dialect : std::uint8_t {
-    envoy,      ///< one more host may be ejected if with it no more than the limit are
-    envoy_2020, ///< before version 1.18: if without it fewer than the limit are
-    grpc,       ///< as `envoy_2020`, but an interval judges first and then lets back hosts whose time is over
+    envoy,      ///< a host may be ejected if the limit still holds afterward
+    envoy_2020, ///< before version 1.18: if the limit is not reached beforehand
+    grpc,       ///< as `envoy_2020`, but an interval first judges and then releases expired hosts
 };
 
-/// What a host is ejected by.
+/// The reason for an ejection.
 enum class ejection_rule : std::uint8_t {
-    consecutive_5xx,                  ///< failures of any kind in a row
-    consecutive_gateway_failure,      ///< `gateway` and `local_origin` in a row
-    consecutive_local_origin_failure, ///< `local_origin` in a row, where it is counted apart
-    success_rate,                     ///< far below the mean
-    failure_percentage,               ///< too high
-    local_origin_success_rate,        ///< the same of attempts to reach the host
-    local_origin_failure_percentage,  ///< the same of attempts to reach the host
+    consecutive_5xx,                  ///< consecutive failures of any kind
+    consecutive_gateway_failure,      ///< consecutive `gateway` and `local_origin` failures
+    consecutive_local_origin_failure, ///< consecutive `local_origin` failures, if counted separately
+    success_rate,                     ///< success rate far below the mean
+    failure_percentage,               ///< failure percentage too high
+    local_origin_success_rate,        ///< the same for attempts to reach the host
+    local_origin_failure_percentage,  ///< the same for attempts to reach the host
 };
-/// How many there are.
+/// Number of rules.
 inline constexpr std::size_t ejection_rule_count = 7;
 
 /// Envoy's settings under their names, in seconds and percent.
@@ -38,18 +38,18 @@ struct envoy_outlier_detection_options {
     std::uint32_t consecutive_5xx = 5;                       ///< 0: never
     std::uint32_t consecutive_gateway_failure = 5;           ///< 0: never
     std::uint32_t consecutive_local_origin_failure = 5;      ///< 0: never
-    double interval = 10;                                    ///< between two looks at rates
-    double base_ejection_time = 30;                          ///< of the first ejection; more each time
-    double max_ejection_time = 300;                          ///< of the longest, if the base is not longer
+    double interval = 10;                                    ///< between two checks of rates
+    double base_ejection_time = 30;                          ///< of the first ejection; longer each time
+    double max_ejection_time = 300;                          ///< of the longest, unless the base is longer
     double max_ejection_percent = 10;                        ///< of the hosts
-    bool always_eject_one_host = false;                      ///< whatever the percentage
+    bool always_eject_one_host = false;                      ///< regardless of the percentage
     std::uint32_t success_rate_minimum_hosts = 5;            ///< with enough requests
     std::uint64_t success_rate_request_volume = 100;         ///< in an interval
     double success_rate_stdev_factor = 1900;                 ///< thousandths of a deviation
     double failure_percentage_threshold = 85;                ///< at least that, for gRPC above that
     std::uint32_t failure_percentage_minimum_hosts = 5;      ///< with enough requests
     std::uint64_t failure_percentage_request_volume = 50;    ///< in an interval
-    bool split_external_local_origin_errors = false;         ///< ways to the host are counted apart
+    bool split_external_local_origin_errors = false;         ///< count failures to reach the host separately
     std::uint32_t enforcing_consecutive_5xx = 100;           ///< percent of cases
     std::uint32_t enforcing_consecutive_gateway_failure = 0; ///< percent of cases
     std::uint32_t enforcing_consecutive_local_origin_failure = 100; ///< percent of cases
@@ -58,10 +58,10 @@ struct envoy_outlier_detection_options {
     std::uint32_t enforcing_local_origin_success_rate = 100;        ///< percent of cases
     std::uint32_t enforcing_failure_percentage_local_origin = 0;    ///< percent of cases
     double healthy_panic_threshold = 50;          ///< percent of hosts, below which none counts as ejected
-    envoy_dialect dialect = envoy_dialect::envoy; ///< whose details
-    std::uint32_t max_nodes = 1 << 20;            ///< hosts that are remembered
+    envoy_dialect dialect = envoy_dialect::envoy; ///< which implementation to follow
+    std::uint32_t max_nodes = 1 << 20;            ///< limit on hosts remembered
 
-    /// In how many percent of cases a rule is enforced.
+    /// The percentage of cases in which a rule is enforced.
     [[nodiscard]] constexpr std::uint32_t enforcing(ejection_rule rule) const noexcept {
         switch (rule) {
         case ejection_rule::consecutive_5xx:
@@ -80,7 +80,7 @@ struct envoy_outlier_detection_options {
             return enforcing_failure_percentage_local_origin;
         }
     }
-    /// How many failures in a row a rule takes; 0 if it does not count them.
+    /// The number of consecutive failures that triggers a rule; 0 if the rule is about rates.
     [[nodiscard]] constexpr std::uint32_t in_a_row(ejection_rule rule) const noexcept {
         switch (rule) {
         case ejection_rule::consecutive_5xx:
@@ -95,7 +95,7 @@ struct envoy_outlier_detection_options {
     }
 };
 
-/// gRPC's settings: rates alone, and failure percentages are enforced, too.
+/// gRPC's settings: only rates, and failure percentages are enforced, too.
 [[nodiscard]] constexpr envoy_outlier_detection_options grpc_outlier_detection_options() noexcept {
     envoy_outlier_detection_options o;
     o.consecutive_5xx = o.consecutive_gateway_failure = o.consecutive_local_origin_failure = 0;
@@ -105,19 +105,19 @@ struct envoy_outlier_detection_options {
     return o;
 }
 
-/// What rates of success are measured by, in percent.
+/// The yardstick for success rates, in percent.
 struct success_rates {
     bool is_known = false; ///< enough hosts had enough requests
     double average = 0;    ///< of the hosts' rates
-    double threshold = 0;  ///< below which a host is ejected
+    double threshold = 0;  ///< hosts below are ejected
 };
 
-/// What has happened.
+/// Counters.
 struct envoy_counts {
     std::uint64_t ejections = 0;                               ///< hosts ejected
-    std::uint64_t overflow = 0;                                ///< hosts that were not, as too many were
+    std::uint64_t overflow = 0;                                ///< hosts spared because too many were ejected
     std::array<std::uint64_t, ejection_rule_count> detected{}; ///< by `ejection_rule`
-    std::array<std::uint64_t, ejection_rule_count> enforced{}; ///< the part of them that counted
+    std::array<std::uint64_t, ejection_rule_count> enforced{}; ///< those that were enforced
 };
 
 } // namespace straggle::failures

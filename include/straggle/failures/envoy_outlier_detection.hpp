@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Envoy's outlier detection, and gRPC's, which is a part of it.
+/// Envoy's outlier detection, and gRPC's, which is a subset.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -23,13 +23,13 @@
 
 namespace straggle::inline STRAGGLE_ABI::failures {
 
-/// Ejects hosts: at once after too many failures in a row; at the end of each interval those whose rate of
-/// success is too many deviations below the mean, or whose share of failures is too large. An ejection lasts
-/// longer each time. With too few hosts left (panic) none counts as out.
+/// Ejects hosts: at once after too many consecutive failures; at the end of each interval those whose success
+/// rate is too many deviations below the mean, or whose failure percentage is too high. Ejections get longer
+/// each time. If too few hosts are left (panic), none counts as out.
 ///
-/// Source: Envoy 1.30, `DetectorImpl`, and gRPC proposal A50; `envoy_dialect` says where they differ.
-/// Changed: a rule enforced in p percent of cases is enforced in every (100/p)-th case, not at random; the
-/// jitter of ejection times is left out. A success is an answer of 200, a failure one of 500, or what
+/// Source: Envoy 1.30, `DetectorImpl`, and gRPC proposal A50; `envoy_dialect` documents the differences.
+/// Changed: a rule enforced in p percent of cases is enforced in every (100/p)-th case instead of at random;
+/// there is no jitter of ejection times. A success is a response of 200, a failure one of 500, or as
 /// `failure_kind` says.
 /// @par Cost
 /// `observe` O(1); an interval O(hosts)
@@ -37,27 +37,27 @@ class envoy_outlier_detection {
   public:
     static constexpr std::string_view name = "envoy_outlier_detection";
 
-    /// @param options how
+    /// @param options settings
     explicit envoy_outlier_detection(envoy_outlier_detection_options options = {})
         : options_(options), hosts_(options.max_nodes) {
         STRAGGLE_EXPECTS(options.interval > 0 && options.base_ejection_time >= 0 &&
                          options.max_ejection_time >= 0);
     }
-    /// From now on these. Hosts that are out stay out as long as they are to.
+    /// Replaces the settings. Current ejections keep their length.
     void set_options(envoy_outlier_detection_options options) {
         STRAGGLE_EXPECTS(options.interval > 0 && options.base_ejection_time >= 0 &&
                          options.max_ejection_time >= 0);
         options_ = options;
     }
 
-    /// A host of the cluster. Attempts introduce theirs, too.
+    /// Adds a host of the cluster. Attempts also add theirs.
     void add(std::uint32_t node) {
         if (host* const h = hosts_.at(node); h != nullptr && !h->is_known) {
             h->is_known = true;
             ++count_;
         }
     }
-    /// A host has left.
+    /// Removes a host.
     void remove(std::uint32_t node) {
         if (node >= hosts_.all().size() || !hosts_.all()[node].is_known) return;
         if (hosts_.all()[node].is_ejected) --active_;
@@ -65,7 +65,7 @@ class envoy_outlier_detection {
         --count_;
     }
 
-    /// Takes in an attempt.
+    /// Adds an attempt.
     void observe(attempt const& a) {
         if (record::was_stopped(a.as)) return;
         add(a.node);
@@ -93,7 +93,7 @@ class envoy_outlier_detection {
         in_a_row(*h, h->server_errors, ejection_rule::consecutive_5xx, a.end);
     }
 
-    /// Ends the intervals that are over; the first begins with the first call.
+    /// Ends the intervals that are over; the first starts with the first call.
     void advance(double now) {
         if (!has_begun_) {
             has_begun_ = true;
@@ -102,12 +102,12 @@ class envoy_outlier_detection {
         for (; due_ <= now; due_ += options_.interval) {
             end_interval(due_);
             if (is_quiet()) {
-                // Nothing would happen in the others.
+                // Skip the other intervals: nothing would happen in them.
                 due_ = (std::max)(due_, now - std::fmod(now - due_, options_.interval));
             }
         }
     }
-    /// Ends an interval, whenever it began.
+    /// Ends an interval, regardless of its start.
     void end_interval(double now) {
         if (options_.dialect != envoy_dialect::grpc) give_back(now);
         judge(&host::external, ejection_rule::success_rate, ejection_rule::failure_percentage, external_,
@@ -117,11 +117,11 @@ class envoy_outlier_detection {
         if (options_.dialect == envoy_dialect::grpc) give_back(now);
     }
 
-    /// Whether a host gets nothing.
+    /// Whether a host gets no work.
     [[nodiscard]] bool is_out(std::uint32_t node) const noexcept {
         return is_ejected(node) && !is_in_panic();
     }
-    /// Whether a host is ejected, panic or not.
+    /// Whether a host is ejected, regardless of panic.
     [[nodiscard]] bool is_ejected(std::uint32_t node) const noexcept {
         host const* const h = hosts_.find(node);
         return h != nullptr && h->is_ejected;
@@ -131,42 +131,42 @@ class envoy_outlier_detection {
         return 100 * static_cast<double>(count_ - active_) <
                options_.healthy_panic_threshold * static_cast<double>(count_);
     }
-    /// How long the current or last ejection of a host lasts, or lasted.
+    /// The length of a host's current or last ejection.
     [[nodiscard]] double ejection_time(std::uint32_t node) const noexcept {
         host const* const h = hosts_.find(node);
         return h == nullptr ? 0.0 : length(*h);
     }
-    /// By how much the base is multiplied for it, as stored: may exceed what the longest ejection needs.
+    /// The stored multiplier of the base time: may exceed what the longest ejection needs.
     [[nodiscard]] std::uint32_t multiplier(std::uint32_t node) const noexcept {
         host const* const h = hosts_.find(node);
         return h == nullptr ? 0 : h->backoff;
     }
-    /// What the last interval's rates of success were measured by.
+    /// The yardstick for success rates in the last interval.
     [[nodiscard]] success_rates rates() const noexcept { return external_; }
-    /// The same of attempts to reach the hosts.
+    /// The same for attempts to reach the hosts.
     [[nodiscard]] success_rates local_origin_rates() const noexcept { return local_; }
-    /// The rate of success of a host in its last interval, in percent.
-    /// @return `status::insufficient_evidence` below the volume needed
+    /// The success rate of a host in its last interval, in percent.
+    /// @return `status::insufficient_evidence` below the required volume
     [[nodiscard]] outcome<double> success_rate(std::uint32_t node) const noexcept {
         host const* const h = hosts_.find(node);
         if (h == nullptr || h->external.rate < 0) return status::insufficient_evidence;
         return h->external.rate;
     }
-    /// What has happened.
+    /// Counters.
     [[nodiscard]] envoy_counts const& counts() const noexcept { return counts_; }
-    /// How many hosts are ejected.
+    /// Number of ejected hosts.
     [[nodiscard]] std::size_t ejections_active() const noexcept { return active_; }
-    /// Facts for which there was no room.
+    /// Number of observations dropped for lack of room.
     [[nodiscard]] std::uint64_t refused() const noexcept { return hosts_.refused(); }
 
   private:
     struct bucket {
         std::uint64_t good = 0, all = 0, last = 0;
-        double rate = -1; // of the last interval; below 0: not known
+        double rate = -1; // of the last interval; negative: unknown
     };
     struct host {
         bucket external, local;
-        std::uint32_t server_errors = 0, gateway_errors = 0, local_origin = 0; // in a row
+        std::uint32_t server_errors = 0, gateway_errors = 0, local_origin = 0; // consecutive
         std::uint32_t backoff = 0;
         double ejected_at = 0;
         bool is_known = false, is_ejected = false;
@@ -182,7 +182,7 @@ class envoy_outlier_detection {
         failures = 0;
         eject(h, rule, now);
     }
-    // How long a host is out.
+    // Length of a host's ejection.
     [[nodiscard]] double length(host const& h) const noexcept {
         return (std::min)(options_.base_ejection_time * h.backoff, longest());
     }
@@ -204,7 +204,7 @@ class envoy_outlier_detection {
             }
         }
     }
-    // Whether one more may be ejected.
+    // Whether another host may be ejected.
     [[nodiscard]] bool has_room() const noexcept {
         double const all = static_cast<double>(count_), out = static_cast<double>(active_);
         if (options_.dialect != envoy_dialect::envoy) return 100 * out / all < options_.max_ejection_percent;
@@ -218,7 +218,7 @@ class envoy_outlier_detection {
             ++counts_.overflow;
             return;
         }
-        // So that of each hundred as many are enforced as asked for.
+        // Enforces exactly the requested percentage of each hundred cases.
         due_percent_[which] += (std::min)(options_.enforcing(rule), 100u);
         if (due_percent_[which] < 100) return;
         due_percent_[which] -= 100;
@@ -231,7 +231,7 @@ class envoy_outlier_detection {
             h.backoff * options_.base_ejection_time < longest() + options_.base_ejection_time)
             ++h.backoff;
     }
-    // The rules that look at a whole interval.
+    // The rules that judge a whole interval.
     void judge(bucket host::* which, ejection_rule by_rate, ejection_rule by_percentage,
                success_rates& measured, double now) {
         measured = {};

@@ -23,31 +23,31 @@ struct mapreduce_blacklist_options {
     std::uint32_t maxtaskfailures_per_tracker = 3; ///< `mapreduce.job.maxtaskfailures.per.tracker`
     /// `yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent`; -1: never ignored.
     int ignore_threshold_node_percent = 33;
-    std::uint32_t max_nodes = 1 << 20; ///< nodes that are remembered
+    std::uint32_t max_nodes = 1 << 20; ///< limit on nodes remembered
 };
 
-/// A node where too many attempts of a job failed gets no more of them, until so large a part of the cluster
-/// is blacklisted that the whole blacklist is ignored. One per job. Nothing but that ever releases a node.
+/// A node where too many attempts of a job failed gets no more of them, until so large a share of the cluster
+/// is blacklisted that the whole blacklist is ignored. One object per job. Nothing else ever releases a node.
 ///
-/// Source: Hadoop 3.3, `RMContainerRequestor`. The parts of the list that the resource manager is told are
-/// here too: each `heartbeat` sends what changed since the last, then looks at the size of the cluster.
+/// Source: Hadoop 3.3, `RMContainerRequestor`, including its reports to the resource manager: each
+/// `heartbeat` returns the changes since the last one, then checks the size of the cluster.
 /// @par Cost
-/// `observe` O(1), `heartbeat` O(blacklisted nodes) where the list is switched on or off
+/// `observe` O(1), `heartbeat` O(blacklisted nodes) when the list is switched on or off
 class mapreduce_blacklist {
   public:
     static constexpr std::string_view name = "mapreduce_blacklist";
 
-    /// What the resource manager is told.
+    /// The report to the resource manager.
     struct changes {
-        std::span<std::uint32_t const> additions; ///< nodes to send nothing to
+        std::span<std::uint32_t const> additions; ///< nodes to avoid
         std::span<std::uint32_t const> removals;  ///< nodes to use again
     };
 
-    /// @param options how
+    /// @param options settings
     explicit mapreduce_blacklist(mapreduce_blacklist_options options = {})
         : options_(options), nodes_(options.max_nodes) {}
 
-    /// Takes in an attempt.
+    /// Adds an attempt.
     void observe(attempt const& a) {
         if (!options_.node_blacklisting_enable || a.as != attempt_status::failed) return;
         tracked_node* const n = nodes_.at(a.node);
@@ -57,9 +57,9 @@ class mapreduce_blacklist {
         blacklisted_.push_back(a.node);
         if (!ignored_) additions_.push_back(a.node);
     }
-    /// How many nodes the cluster has.
+    /// Sets the number of nodes in the cluster.
     void set_nodes(std::size_t known) noexcept { known_ = known; }
-    /// Decides anew whether the blacklist is ignored.
+    /// Decides again whether the blacklist is ignored.
     void advance(double = 0) {
         if (!options_.node_blacklisting_enable || options_.ignore_threshold_node_percent == -1 || known_ == 0)
             return;
@@ -74,8 +74,8 @@ class mapreduce_blacklist {
         }
         ignored_ = ignore;
     }
-    /// Sends what has changed and looks at the cluster again. Valid until the next call.
-    /// @param known how many nodes the cluster has
+    /// Returns the changes and checks the cluster again. Valid until the next call.
+    /// @param known number of nodes in the cluster
     changes heartbeat(std::size_t known) {
         sent_additions_.swap(additions_);
         sent_removals_.swap(removals_);
@@ -86,7 +86,7 @@ class mapreduce_blacklist {
         return {sent_additions_, sent_removals_};
     }
 
-    /// Whether a node gets nothing.
+    /// Whether a node gets no work.
     [[nodiscard]] bool is_out(std::uint32_t node) const noexcept { return !ignored_ && is_blacklisted(node); }
     /// Whether a node is on the list, ignored or not.
     [[nodiscard]] bool is_blacklisted(std::uint32_t node) const noexcept {
@@ -95,9 +95,9 @@ class mapreduce_blacklist {
     }
     /// Whether the list is ignored.
     [[nodiscard]] bool is_ignored() const noexcept { return ignored_; }
-    /// How many nodes are on it.
+    /// Number of nodes on the list.
     [[nodiscard]] std::size_t size() const noexcept { return blacklisted_.size(); }
-    /// Facts for which there was no room.
+    /// Number of observations dropped for lack of room.
     [[nodiscard]] std::uint64_t refused() const noexcept { return nodes_.refused(); }
 
   private:

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The tracker blacklists of Hadoop 1's JobTracker: by job, and over jobs.
+/// The tracker blacklists of Hadoop 1's JobTracker: per job, and across jobs.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -21,24 +21,24 @@ namespace straggle::inline STRAGGLE_ABI::failures {
 struct mr1_blacklist_options {
     std::uint32_t max_tracker_failures = 4;   ///< `mapred.max.tracker.failures`: of one job
     std::uint32_t max_tracker_blacklists = 4; ///< `mapred.max.tracker.blacklists`: jobs that avoided it
-    double cluster_blacklist_percent = 0.25;  ///< part of the trackers that one job may avoid
-    double average_blacklist_threshold = 0.5; ///< how far above the mean number of faults, as a part of it
-    double max_blacklist_percent = 0.5;       ///< part of the trackers that may be out over all jobs
+    double cluster_blacklist_percent = 0.25;  ///< share of the trackers that one job may avoid
+    double average_blacklist_threshold = 0.5; ///< how far above the mean number of faults, relative to it
+    double max_blacklist_percent = 0.5;       ///< share of the trackers that may be out across all jobs
     double update_faulty_tracker_interval = 86400; ///< seconds after which one fault is forgiven
-    std::uint32_t max_nodes = 1 << 20;             ///< nodes that are remembered
-    std::size_t max_pairs = 1 << 20;               ///< pairs of a job and a node that are remembered
+    std::uint32_t max_nodes = 1 << 20;             ///< limit on nodes remembered
+    std::size_t max_pairs = 1 << 20;               ///< limit on pairs of a job and a node
 };
 
-/// Why a tracker is out; it is back when no reason is left.
+/// Why a tracker is out; it returns when no reason is left.
 enum class mr1_reason : std::uint8_t {
     exceeding_failures = 1, ///< too many jobs avoided it
-    node_unhealthy = 2,     ///< its health script says so
+    node_unhealthy = 2,     ///< according to its health script
 };
 
-/// A job avoids trackers where too many of its tasks failed, at most a quarter of all trackers. A job that
-/// succeeds leaves a fault with each tracker that it avoided. A tracker with enough faults, half as many
-/// again as the mean, is out for all jobs, unless half of the cluster is. A fault is forgiven each day, and
-/// with it the failures as a reason.
+/// A job avoids trackers where too many of its tasks failed, at most a quarter of all trackers. A successful
+/// job leaves a fault with each tracker that it avoided. A tracker with enough faults, 1.5 times the mean, is
+/// out for all jobs, unless half of the cluster is. One fault is forgiven per day, and with it failures as a
+/// reason.
 ///
 /// Source: Hadoop 1.2, `JobTracker.FaultyTrackersInfo` and `JobInProgress`.
 /// @par Cost
@@ -47,13 +47,13 @@ class mr1_blacklist {
   public:
     static constexpr std::string_view name = "mr1_blacklist";
 
-    /// @param options how
+    /// @param options settings
     explicit mr1_blacklist(mr1_blacklist_options const& options = {})
         : options_(options), nodes_(options.max_nodes), pairs_(options.max_pairs), jobs_(options.max_pairs) {}
 
-    /// How many trackers the cluster has, those that are out too.
+    /// Sets the number of trackers in the cluster, including those that are out.
     void set_nodes(std::size_t known) noexcept { known_ = known; }
-    /// Takes in an attempt.
+    /// Adds an attempt.
     void observe(attempt const& a) {
         if (a.as != attempt_status::failed) return;
         job_state* const job = jobs_.insert({a.job});
@@ -63,7 +63,7 @@ class mr1_blacklist {
         if (c->failures == 0) job->nodes.push_back(a.node);
         if (++c->failures == options_.max_tracker_failures) ++job->flaky;
     }
-    /// A job is over. One that failed blames no tracker.
+    /// A job is over. A failed job blames no tracker.
     void end_job(std::uint64_t job, bool succeeded, double now) {
         job_state* const j = jobs_.find({job});
         if (j == nullptr) return;
@@ -75,7 +75,7 @@ class mr1_blacklist {
         }
         jobs_.erase({job});
     }
-    /// What a health script says of a node.
+    /// Reports the result of a node's health script.
     void report_health(std::uint32_t node, bool healthy, std::string_view report) {
         tracker* const t = nodes_.at(node);
         if (t == nullptr) return;
@@ -89,7 +89,7 @@ class mr1_blacklist {
             add(*t, mr1_reason::node_unhealthy);
         }
     }
-    /// Forgives what is old enough.
+    /// Forgives faults that are old enough.
     void advance(double now) {
         for (tracker& t : nodes_.all())
             if (t.faults > 0 && now - t.updated > options_.update_faulty_tracker_interval) {
@@ -99,7 +99,7 @@ class mr1_blacklist {
             }
     }
 
-    /// Whether a tracker gets nothing.
+    /// Whether a tracker gets no work.
     [[nodiscard]] bool is_out(std::uint32_t node) const noexcept { return reasons(node) != 0; }
     /// Whether a job avoids a tracker.
     [[nodiscard]] bool is_out_for_job(std::uint32_t node, std::uint64_t job) const {
@@ -108,19 +108,19 @@ class mr1_blacklist {
         return j != nullptr && c != nullptr && !is_tolerant(*j) &&
                c->failures >= options_.max_tracker_failures;
     }
-    /// Why it is out: a set of `mr1_reason`, 0 if it is not.
+    /// Why it is out: a set of `mr1_reason`, 0 if it is not out.
     [[nodiscard]] std::uint8_t reasons(std::uint32_t node) const noexcept {
         tracker const* const t = nodes_.find(node);
         return t != nullptr ? t->reasons : std::uint8_t{0};
     }
-    /// Jobs that avoided it and are not forgiven yet.
+    /// Faults not forgiven yet.
     [[nodiscard]] std::uint32_t faults(std::uint32_t node) const noexcept {
         tracker const* const t = nodes_.find(node);
         return t != nullptr ? t->faults : 0;
     }
-    /// How many trackers are out.
+    /// Number of trackers that are out.
     [[nodiscard]] std::size_t blacklisted() const noexcept { return blacklisted_; }
-    /// What its health script said last, on one line: parted by colons.
+    /// The last report of its health script, on one line with colons between the parts.
     [[nodiscard]] std::string_view report(std::uint32_t node) const noexcept {
         tracker const* const t = nodes_.find(node);
         return t != nullptr ? std::string_view(t->report) : std::string_view();
@@ -130,7 +130,7 @@ class mr1_blacklist {
         tracker const* const t = nodes_.find(node);
         return t != nullptr ? t->times_unhealthy : 0;
     }
-    /// Facts for which there was no room.
+    /// Number of observations dropped for lack of room.
     [[nodiscard]] std::uint64_t refused() const noexcept {
         return nodes_.refused() + pairs_.refused() + jobs_.refused();
     }
@@ -161,7 +161,7 @@ class mr1_blacklist {
         if (t.reasons == static_cast<std::uint8_t>(r)) --blacklisted_;
         t.reasons = static_cast<std::uint8_t>(t.reasons & ~static_cast<unsigned>(r));
     }
-    // A job that would have to avoid a quarter of the cluster avoids none of it.
+    // A job that would avoid a quarter of the cluster avoids none of it.
     [[nodiscard]] bool is_tolerant(job_state const& job) const noexcept {
         return !(job.flaky < static_cast<double>(known_) * options_.cluster_blacklist_percent);
     }

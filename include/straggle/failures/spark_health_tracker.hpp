@@ -21,36 +21,35 @@ namespace straggle::inline STRAGGLE_ABI::failures {
 
 /// Spark's settings, all of them `spark.excludeOnFailure...`; before version 3.1 `spark.blacklist...`.
 struct spark_health_tracker_options {
-    double timeout = 3600;                                 ///< seconds that an exclusion lasts
-    std::uint32_t task_max_task_attempts_per_executor = 1; ///< failures of a task on an executor
-    std::uint32_t task_max_task_attempts_per_node = 2;     ///< failures of a task on a node
-    std::uint32_t stage_max_failed_tasks_per_executor = 2; ///< different tasks of a stage
-    std::uint32_t stage_max_failed_executors_per_node = 2; ///< excluded for the same stage
-    std::uint32_t application_max_failed_tasks_per_executor =
-        2; ///< within `timeout`, of stages that succeeded
+    double timeout = 3600;                                       ///< length of an exclusion in seconds
+    std::uint32_t task_max_task_attempts_per_executor = 1;       ///< failures of a task on an executor
+    std::uint32_t task_max_task_attempts_per_node = 2;           ///< failures of a task on a node
+    std::uint32_t stage_max_failed_tasks_per_executor = 2;       ///< distinct tasks of a stage
+    std::uint32_t stage_max_failed_executors_per_node = 2;       ///< excluded for the same stage
+    std::uint32_t application_max_failed_tasks_per_executor = 2; ///< within `timeout`, in successful stages
     std::uint32_t application_max_failed_executors_per_node = 2; ///< excluded at the same time
-    bool application_fetch_failure_enabled = false;              ///< a failure to fetch excludes at once
-    bool kill_excluded_executors = false; ///< executors that get excluded are to be killed
-    std::size_t max_failures = 1 << 20;   ///< different tasks, each on its executor, that are remembered
-    std::uint32_t max_nodes = 1 << 20;    ///< nodes, and executors, that are remembered
+    bool application_fetch_failure_enabled = false;              ///< a fetch failure excludes at once
+    bool kill_excluded_executors = false;                        ///< report excluded executors to be killed
+    std::size_t max_failures = 1 << 20; ///< limit on distinct failed tasks per executor
+    std::uint32_t max_nodes = 1 << 20;  ///< limit on nodes, and on executors, remembered
 };
 
-/// Three rules, each on its own. An executor or node where one task failed too often gets that task no more;
-/// one where too many tasks of a stage failed gets no task of that stage; and once a stage has succeeded its
-/// failures count for the application, for a time that begins with the failure, not with the end of the
-/// stage. Failures of stages that fail never count there, and no success takes anything back.
+/// Three independent rules. An executor or node where one task failed too often does not get that task again;
+/// one where too many tasks of a stage failed gets no task of that stage; and once a stage has succeeded, its
+/// failures count for the application, for a time that starts with the failure, not with the end of the
+/// stage. Failures of failed stages never count there, and successes do not offset failures.
 ///
-/// Source: Spark 3.5, `HealthTracker` and `TaskSetExcludelist`. The attempts of a stage are that stage here.
-/// Without executors the node is its only one: then `..._failed_executors_per_node` must be 1 to exclude
+/// Source: Spark 3.5, `HealthTracker` and `TaskSetExcludelist`. All attempts of a stage count as that stage.
+/// Without executors, the node is its only one: then `..._failed_executors_per_node` must be 1 to exclude
 /// nodes.
 /// @par Cost
-/// `observe` O(1) expected; `end_stage` O(its failures and those of its executors that count);
-/// `advance` O(nodes and executors), when something has run out
+/// `observe` O(1) expected; `end_stage` O(its failures and those of its executors that count); `advance`
+/// O(nodes and executors) when something has expired
 class spark_health_tracker {
   public:
     static constexpr std::string_view name = "spark_health_tracker";
 
-    /// @param options how
+    /// @param options settings
     explicit spark_health_tracker(spark_health_tracker_options const& options = {})
         : options_(options),
           tasks_(options.max_failures),
@@ -61,7 +60,7 @@ class spark_health_tracker {
           executors_(options.max_nodes),
           nodes_(options.max_nodes) {}
 
-    /// Takes in an attempt.
+    /// Adds an attempt.
     void observe(attempt const& a) {
         if (a.as != attempt_status::failed || a.kind == failure_kind::mea_culpa) return;
         std::uint64_t const e = executor_key(a.executor, a.node);
@@ -79,7 +78,7 @@ class spark_health_tracker {
         if (++executor->failed_tasks == options_.stage_max_failed_tasks_per_executor) ++node->times;
     }
 
-    /// A stage is over. What failed in it counts for the application if it succeeded.
+    /// A stage is over. If it succeeded, its failures count for the application.
     void end_stage(std::uint64_t job, std::uint64_t stage, bool succeeded, double now) {
         advance(now);
         stage_state* const s = stages_.find({job, stage});
@@ -109,8 +108,8 @@ class spark_health_tracker {
         stages_.erase({job, stage});
     }
 
-    /// The output of an executor could not be fetched. Where an external shuffle service serves what a whole
-    /// node holds, the node is excluded, else the executor; nothing unless switched on.
+    /// The output of an executor could not be fetched. If an external shuffle service serves a whole node,
+    /// the node is excluded, otherwise the executor; nothing unless enabled.
     void observe_fetch_failure(std::uint32_t node, std::uint32_t executor, bool has_shuffle_service,
                                double now) {
         if (!options_.application_fetch_failure_enabled) return;
@@ -123,8 +122,7 @@ class spark_health_tracker {
         if (e != nullptr && !e->is_excluded) exclude_executor(*e, executor_key(executor, node), node, now);
     }
 
-    /// Ends the exclusions whose time is over. Their nodes begin anew: what failed before has run out as
-    /// well.
+    /// Ends expired exclusions. Their nodes restart: their earlier failures have expired as well.
     void advance(double now) {
         if (!(now > next_expiry_)) return;
         next_expiry_ = never;
@@ -153,12 +151,12 @@ class spark_health_tracker {
     }
     /// Whether an executor gets no work of the application.
     /// @param executor as in attempts
-    /// @param node where it is; counts where attempts have no executors
+    /// @param node its node; used if attempts have no executors
     [[nodiscard]] bool is_executor_out(std::uint32_t executor, std::uint32_t node = 0) const {
         executor_state const* const e = executors_.find({executor_key(executor, node)});
         return e != nullptr && e->is_excluded;
     }
-    /// When a node is back; 0 if it is not out.
+    /// End of a node's exclusion; 0 if it is not out.
     [[nodiscard]] double until(std::uint32_t node) const noexcept {
         return is_out(node) ? nodes_.find(node)->until : 0.0;
     }
@@ -173,30 +171,30 @@ class spark_health_tracker {
         stage_executor const* const e = stage_executors_.find({job, stage, executor_key(executor, node)});
         return e != nullptr && e->failed_tasks >= options_.stage_max_failed_tasks_per_executor;
     }
-    /// Whether a node does not get this task again.
+    /// Whether a node must not get this task again.
     [[nodiscard]] bool is_out_for_task(std::uint32_t node, std::uint64_t job, std::uint64_t stage,
                                        std::uint64_t task) const {
         counted const* const n = on_nodes_.find({job, stage, task, std::uint64_t{node} + 1});
         return n != nullptr && n->times >= options_.task_max_task_attempts_per_node;
     }
-    /// Whether an executor does not get this task again.
+    /// Whether an executor must not get this task again.
     [[nodiscard]] bool is_executor_out_for_task(std::uint32_t executor, std::uint64_t job,
                                                 std::uint64_t stage, std::uint64_t task,
                                                 std::uint32_t node = 0) const {
         failures const* const f = tasks_.find({job, stage, task, executor_key(executor, node)});
         return f != nullptr && f->times >= options_.task_max_task_attempts_per_executor;
     }
-    /// An executor that is to be killed.
+    /// An executor to kill.
     struct kill {
-        std::uint32_t executor = no_executor; ///< `no_executor`: all of the node
-        std::uint32_t node = 0;               ///< where it is
+        std::uint32_t executor = no_executor; ///< `no_executor`: all executors of the node
+        std::uint32_t node = 0;               ///< its node
     };
-    /// Executors that got excluded, and nodes of which all are, since `forget_kills`; if they are to be
+    /// Executors, and nodes with all their executors, excluded since `forget_kills`, if they are to be
     /// killed.
     [[nodiscard]] std::span<kill const> kills() const noexcept { return kills_; }
-    /// They have been killed.
+    /// Clears the list after the executors have been killed.
     void forget_kills() noexcept { kills_.clear(); }
-    /// Facts for which there was no room.
+    /// Number of observations dropped for lack of room.
     [[nodiscard]] std::uint64_t refused() const noexcept {
         return tasks_.refused() + on_nodes_.refused() + stage_executors_.refused() + stage_nodes_.refused() +
                stages_.refused() + executors_.refused() + nodes_.refused();
@@ -223,8 +221,8 @@ class spark_health_tracker {
         std::vector<failed_task> failed;
     };
     struct executor_state {
-        std::vector<double> expiries; // of failures that count
-        double earliest = never;      // of them
+        std::vector<double> expiries; // of counted failures
+        double earliest = never;      // the earliest of them
         double until = 0;
         std::uint32_t node = 0;
         bool is_excluded = false;
@@ -235,7 +233,7 @@ class spark_health_tracker {
         bool is_excluded = false;
     };
 
-    // Executors, and apart from them nodes that have none.
+    // Keys of executors, distinct from those of nodes without executors.
     static constexpr std::uint64_t executor_key(std::uint32_t executor, std::uint32_t node) noexcept {
         return executor == no_executor ? (std::uint64_t{1} << 32) + node : executor;
     }
@@ -275,7 +273,7 @@ class spark_health_tracker {
     detail::keyed<failures> tasks_;                 // by stage, task and executor
     detail::keyed<counted> on_nodes_;               // by stage, task and node
     detail::keyed<stage_executor> stage_executors_; // by stage and executor
-    detail::keyed<counted> stage_nodes_;            // by stage and node: executors that are out
+    detail::keyed<counted> stage_nodes_;            // by stage and node: executors excluded
     detail::keyed<stage_state> stages_;
     detail::keyed<executor_state> executors_;
     detail::by_node<node_entry> nodes_;

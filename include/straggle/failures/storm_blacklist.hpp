@@ -24,24 +24,24 @@ struct storm_blacklist_options {
     std::uint32_t tolerance_time_secs = 300; ///< `blacklist.scheduler.tolerance.time.secs`
     std::uint32_t tolerance_count = 3;       ///< `blacklist.scheduler.tolerance.count`
     std::uint32_t resume_time_secs = 1800;   ///< `blacklist.scheduler.resume.time.secs`
-    std::uint32_t monitor_freq_secs = 10;    ///< `nimbus.monitor.freq.secs`: between two rounds
-    std::uint32_t max_nodes = 1 << 20;       ///< nodes that are remembered
+    std::uint32_t monitor_freq_secs = 10;    ///< `nimbus.monitor.freq.secs`: time between two rounds
+    std::uint32_t max_nodes = 1 << 20;       ///< limit on nodes remembered
 };
 
-/// A supervisor as a round finds it.
+/// A supervisor at the time of a round.
 struct storm_supervisor {
     std::uint32_t node = 0;       ///< dense index
-    std::uint32_t free_slots = 0; ///< slots without work
+    std::uint32_t free_slots = 0; ///< idle slots
 };
 
-/// A supervisor that was missing, or did not take its work, in too many of the last rounds is out for a fixed
-/// time. Where slots are short, supervisors are released before their time and used last.
+/// A supervisor that was missing, or did not accept work, in too many recent rounds is out for a fixed time.
+/// If slots are short, supervisors are released early and used last.
 ///
-/// Source: Storm 2.6, `BlacklistScheduler` and `DefaultBlacklistStrategy`. Left out: single slots that are
-/// bad on supervisors that are not. An attempt that failed stands for an assignment that could not be sent.
+/// Source: Storm 2.6, `BlacklistScheduler` and `DefaultBlacklistStrategy`. Not included: single bad slots on
+/// good supervisors. A failed attempt stands for an assignment that could not be sent.
 ///
-/// Time is counted in rounds here. `schedule` is a round; `advance` is one, too, in a cluster where no
-/// supervisor is missing and no slot is short.
+/// Time is counted in rounds. `schedule` is a round; so is `advance`, in a cluster without missing
+/// supervisors or scarce slots.
 /// @par Cost
 /// `schedule` O(nodes known)
 /// @pre `monitor_freq_secs >= 1`
@@ -49,21 +49,21 @@ class storm_blacklist {
   public:
     static constexpr std::string_view name = "storm_blacklist";
 
-    /// @param options how
+    /// @param options settings
     explicit storm_blacklist(storm_blacklist_options options = {})
         : options_(options), nodes_(options.max_nodes) {
         STRAGGLE_EXPECTS(options.monitor_freq_secs >= 1);
         rounds_ = (std::max)(options.tolerance_time_secs / options.monitor_freq_secs, 1u);
     }
 
-    /// Takes in an attempt: one that failed is held against its node in this round.
+    /// Adds an attempt: a failure counts against its node in this round.
     void observe(attempt const& a) {
         if (a.as != attempt_status::failed) return;
         if (supervisor* const s = nodes_.at(a.node)) ++s->failed;
     }
-    /// A round.
+    /// Performs a round.
     /// @param present the supervisors that report
-    /// @param needed slots that work is waiting for
+    /// @param needed slots that waiting work needs
     void schedule(std::span<storm_supervisor const> present, std::size_t needed) {
         ++round_;
         resume();
@@ -81,12 +81,12 @@ class storm_blacklist {
             s.is_grey = false;
             if (s.bad >= options_.tolerance_count && s.left == 0)
                 s.left = (std::max)(options_.resume_time_secs / options_.monitor_freq_secs, 1u);
-            // Gone for good.
+            // Drop it.
             if (missing && round_ - s.seen >= rounds_) s.is_known = false;
         }
         release(needed);
     }
-    /// A round in which every supervisor known is there, with room.
+    /// A round in which every known supervisor is present, with free slots.
     void advance(double = 0) {
         present_.clear();
         for (std::uint32_t i = 0; i < nodes_.all().size(); ++i)
@@ -94,17 +94,17 @@ class storm_blacklist {
                 present_.push_back({i, nodes_.all()[i].free_slots});
         schedule(present_, 0);
     }
-    /// Whether a supervisor gets nothing.
+    /// Whether a supervisor gets no work.
     [[nodiscard]] bool is_out(std::uint32_t node) const noexcept {
         supervisor const* const s = nodes_.find(node);
         return s != nullptr && s->left > 0;
     }
-    /// Whether it was released because slots are short: it is used last.
+    /// Whether it was released because slots are short: use it last.
     [[nodiscard]] bool is_last_resort(std::uint32_t node) const noexcept {
         supervisor const* const s = nodes_.find(node);
         return s != nullptr && s->is_grey;
     }
-    /// Facts for which there was no room.
+    /// Number of observations dropped for lack of room.
     [[nodiscard]] std::uint64_t refused() const noexcept { return nodes_.refused(); }
 
   private:
@@ -115,12 +115,12 @@ class storm_blacklist {
     struct supervisor {
         std::uint64_t seen = 0;
         std::uint32_t free_slots = 0, failed = 0, bad = 0;
-        std::uint32_t left = 0; // rounds until it is back
+        std::uint32_t left = 0; // rounds until it returns
         bool is_known = false, is_grey = false;
         std::vector<mark> marks; // rounds in which it was bad
     };
 
-    // Counts what a round holds against a supervisor, and no longer what is too old.
+    // Records a bad round for a supervisor, and drops old ones.
     void note(supervisor& s, std::uint32_t bad) {
         std::size_t old = 0;
         for (; old < s.marks.size() && s.marks[old].round + rounds_ <= round_; ++old)
@@ -151,7 +151,7 @@ class storm_blacklist {
     detail::by_node<supervisor> nodes_;
     std::vector<storm_supervisor> present_;
     std::uint64_t round_ = 0;
-    std::uint32_t rounds_ = 1; // that are looked back at
+    std::uint32_t rounds_ = 1; // length of the window in rounds
 };
 
 } // namespace straggle::failures

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `failures/`: values by up to four keys, and by node, with a bound on how many.
+/// Private part of `failures/`: tables of values by up to four keys, and by node, with limits.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -18,13 +18,13 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 struct failure_key {
     std::uint64_t a = 0, b = 0, c = 0, d = 0;
-    // As text: nobody can choose keys that make a look-up slow.
+    // As text, whose hash is keyed: collisions cannot be provoked.
     [[nodiscard]] std::string_view bytes() const noexcept {
         return {reinterpret_cast<char const*>(this), sizeof *this};
     }
 };
 
-// Values by key. What was erased leaves its memory to those that come.
+// Values by key. Memory of erased values is reused.
 template <class Value>
 class keyed {
   public:
@@ -38,7 +38,7 @@ class keyed {
         std::uint32_t const at = ids_.find(key.bytes());
         return at == interner<std::string>::none ? nullptr : &values_[at];
     }
-    // New if need be; nothing where there are as many as may be.
+    // The value, created if needed; null if the table is full.
     [[nodiscard]] Value* insert(failure_key const& key) {
         if (Value* const known = find(key)) return known;
         if (ids_.size() >= most_) {
