@@ -2,9 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How likely is it that an example is of class 1? Gradient-boosted trees that have been trained, by
-/// `boosted_trees_trainer`: small, copied and stored easily, fast to ask. Asking needs nothing of the
-/// training.
+/// How likely is an example to be of class 1? Gradient-boosted trees trained by `boosted_trees_trainer`:
+/// small, easy to copy and store, fast to evaluate. Prediction needs nothing from the training.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -26,44 +25,43 @@
 
 namespace straggle::inline STRAGGLE_ABI::learn {
 
-/// How often a feature decides, and what that was worth in training.
+/// How often a feature is used, and what that gained in training.
 struct feature_use {
-    std::uint64_t splits = 0; ///< nodes that ask for the feature
-    double gain = 0; ///< by how much these have lowered the loss in all, in XGBoost's unit: twice the loss
+    std::uint64_t splits = 0; ///< nodes that split on the feature
+    double gain = 0;          ///< their total reduction of the loss, in XGBoost's unit: twice the loss
     friend constexpr bool operator==(feature_use const&, feature_use const&) = default;
 };
 
 /// Gradient-boosted trees for two classes: the probability of class 1 is the logistic function of a base
-/// margin plus one leaf of each tree.
+/// margin plus one leaf from each tree.
 ///
 /// Source: T. Chen and C. Guestrin, XGBoost: A Scalable Tree Boosting System (2016),
 /// doi:10.1145/2939672.2939785; the sum and the function are computed in single precision in XGBoost's order,
-/// so the probabilities are its own (1.7.4, `binary:logistic`).
-///
-/// Without trees, as after construction, it takes rows of any length and says 0.5 to all of them.
+/// so the probabilities are identical to those of XGBoost (1.7.4, `binary:logistic`).
+/// Without trees, as after construction, it accepts rows of any length and returns 0.5.
 /// @par Cost
-/// 16 bytes per node, 8 per tree. Asking allocates nothing
+/// 16 bytes per node, 8 per tree. Prediction allocates nothing
 /// @par Guarantees
-/// any number of threads may ask at once; the same trees give the same probabilities on every
-/// machine, up to the last place of the platform's `exp`
+/// any number of threads may predict at once; the same trees give the same probabilities on every machine, up
+/// to the last place of the platform's `exp`
 class boosted_trees {
   public:
-    /// Nothing in it.
+    /// Without trees.
     boosted_trees() = default;
     boosted_trees(boosted_trees const&) = default;
     boosted_trees(boosted_trees&&) = default;
-    /// Becomes a copy, or changes nothing should an allocation fail.
+    /// Copies the other object, or changes nothing if an allocation fails.
     boosted_trees& operator=(boosted_trees const& other) { return *this = boosted_trees(other); }
     boosted_trees& operator=(boosted_trees&&) = default;
     ~boosted_trees() = default;
 
-    /// How many features a row has.
+    /// Number of features in a row.
     [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
-    /// How many trees: one per round of training that was kept.
+    /// Number of trees: one per round of training kept.
     [[nodiscard]] std::size_t trees() const noexcept { return ends_.size(); }
-    /// How many nodes they have in all.
+    /// Total number of nodes.
     [[nodiscard]] std::size_t nodes() const noexcept { return nodes_.size(); }
-    /// One tree, its root first, level after level: no node before its parent, siblings side by side.
+    /// One tree, its root first, level by level: no node before its parent, siblings adjacent.
     /// @pre `i < trees()`
     [[nodiscard]] std::span<tree_node const> tree(std::size_t i) const {
         STRAGGLE_EXPECTS(i < ends_.size());
@@ -81,8 +79,8 @@ class boosted_trees {
     /// The same for floats.
     [[nodiscard]] double predict(std::span<float const> row) const { return predict_row(row); }
 
-    /// The probabilities of all rows; each to the last bit what asking for it alone gives.
-    /// @param rows as for one
+    /// The probabilities of all rows, bit-identical to predicting them one by one.
+    /// @param rows as for a single row
     /// @param out one per row
     /// @pre `rows.columns() == columns()`, if there are trees; `out.size() == rows.rows()`
     /// @par Cost
@@ -92,8 +90,8 @@ class boosted_trees {
     /// The same for floats.
     void predict(feature_matrix<float> const& rows, std::span<double> out) const { predict_all(rows, out); }
 
-    /// What the features are worth: the gain of all splits by feature; over `splits` it is XGBoost's
-    /// importance of type "gain".
+    /// The total gain of all splits by feature; divided by `splits` it is XGBoost's importance of type
+    /// "gain".
     /// @param out one per column, overwritten
     /// @pre `out.size() == columns()`
     /// @par Cost
@@ -108,20 +106,20 @@ class boosted_trees {
         }
     }
 
-    /// The trees as bytes: the same on every machine, in a frame of kind "tree" and version 1.
+    /// Serializes the trees: the same bytes on every machine, in a frame of kind "tree" and version 1.
     /// @par Cost
     /// O(nodes): 5 bytes per leaf, 9 or more per other node, and the frame
     [[nodiscard]] std::vector<std::byte> serialize() const {
         return detail::boosted_trees_bytes::write(*this);
     }
-    /// Becomes the trees in the bytes; they may be anything.
-    /// @return `status::ok`, or why it stays as it was: see `open_frame`; `status::corrupt` for numbers that
-    /// no training gives
+    /// Restores trees from bytes, which may be arbitrary.
+    /// @return `status::ok`, or an error with nothing changed: see `open_frame`; `status::corrupt` for
+    /// numbers that no training can produce
     /// @par Cost
     /// O(bytes); allocates at most a fixed multiple of the bytes
     /// @par Guarantees
-    /// trees that were read have no loops and ask for no feature beyond `columns()`: asking
-    /// them is safe and gives a probability, whoever wrote the bytes
+    /// restored trees have no loops and use no feature beyond `columns()`: predicting with them is safe and
+    /// gives a probability, even for malicious bytes
     [[nodiscard]] status restore(std::span<std::byte const> bytes) {
         boosted_trees read;
         status const s = detail::boosted_trees_bytes::read(bytes, read);
@@ -135,7 +133,7 @@ class boosted_trees {
     friend class boosted_trees_trainer;
     friend struct detail::boosted_trees_bytes;
 
-    // Where a tree ends among the nodes, and how many steps lead to its last leaf.
+    // The end of a tree among the nodes, and the number of steps to its deepest leaf.
     struct tree_end {
         std::uint32_t node = 0;
         std::uint32_t depth = 0;
@@ -174,7 +172,8 @@ class boosted_trees {
     void predict_all(feature_matrix<Real> const& rows, std::span<double> out) const {
         STRAGGLE_EXPECTS(rows.columns() == columns_ || ends_.empty());
         STRAGGLE_EXPECTS(out.size() == rows.rows());
-        constexpr std::size_t block = 64; // rows that stay in the first cache while all trees pass by
+        constexpr std::size_t block =
+            64; // rows that stay in the first-level cache while all trees process them
         for (std::size_t first = 0; first < out.size(); first += block) {
             std::size_t const count = (std::min)(block, out.size() - first);
             feature_matrix<Real> const some = rows.between(first, count);

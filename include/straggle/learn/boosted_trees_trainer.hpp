@@ -28,33 +28,32 @@
 
 namespace straggle::inline STRAGGLE_ABI::learn {
 
-/// How boosted trees are trained; the names of XGBoost where they differ. Real numbers are used as floats, as
-/// there.
+/// Training options; XGBoost's names are given where they differ. Real numbers are used as floats, as there.
 struct boosted_trees_options {
-    std::uint32_t rounds = 100;   ///< trees, at most (num_boost_round)
-    double eta = 0.1;             ///< how much of each leaf counts, in (0, 1]
-    std::uint32_t max_depth = 12; ///< questions on the way to a leaf, 1 to 64
-    double lambda = 1;            ///< what is added to each sum of curvatures, not negative
-    double gamma = 0;             ///< the least gain of a last split, not negative
-    double min_child_weight = 1;  ///< the least sum of curvatures of a child, not negative
-    double base_score = 0.5;      ///< the probability to begin with, within (0, 1)
-    std::uint32_t patience = 0; ///< rounds without a better validation loss before training ends; 0: it never
-                                ///< ends early (early_stopping_rounds)
+    std::uint32_t rounds = 100;   ///< maximum number of trees (num_boost_round)
+    double eta = 0.1;             ///< shrinkage of each leaf, in (0, 1]
+    std::uint32_t max_depth = 12; ///< maximum depth of a leaf, 1 to 64
+    double lambda = 1;            ///< added to each sum of curvatures, not negative
+    double gamma = 0;             ///< minimum gain of a last split, not negative
+    double min_child_weight = 1;  ///< minimum sum of curvatures of a child, not negative
+    double base_score = 0.5;      ///< initial probability, within (0, 1)
+    std::uint32_t patience = 0;   ///< rounds without a better validation loss before training ends; 0: never
+                                  ///< ends early (early_stopping_rounds)
     friend constexpr bool operator==(boosted_trees_options const&, boosted_trees_options const&) = default;
 };
 
-/// Learns boosted trees from examples, again and again in the same memory, and holds the last ones learned.
+/// Trains boosted trees, repeatedly in the same memory, and holds the latest ones.
 ///
 /// Source: Chen and Guestrin 2016, algorithm 1 (exact greedy) with algorithm 3's default directions, as
 /// XGBoost 1.7.4 does it with `tree_method=exact, objective=binary:logistic` in one thread: candidate splits,
-/// tie-breaks, the float or double in which each number is held, default directions, pruning by gamma. Same
-/// features, thresholds and directions of all splits; leaves to the last bit, too, if both use the same
-/// `exp`. Two examples with the same value are added up in the order of the rows, which XGBoost leaves open:
-/// it makes no difference as long as the double sums are exact, and they are while the number of rows times
-/// the ratio of the largest to the smallest slope is below 2^29. The defaults are those of ML-NA (eta 0.1,
-/// depth 12).
+/// tie-breaks, the float or double in which each number is held, default directions, pruning by gamma. All
+/// splits have the same features, thresholds and directions; leaves are bit-identical if both use the same
+/// `exp`. Two examples with the same value are added in the order of the rows, which XGBoost leaves
+/// unspecified: it makes no difference as long as the double sums are exact, and they are while the number of
+/// rows times the ratio of the largest to the smallest slope is below 2^29. The defaults are those of ML-NA
+/// (eta 0.1, depth 12).
 ///
-/// Rows whose value is missing (NaN) go where they do best, and a feature that no row lacks sends them left.
+/// Rows with a missing value (NaN) go in the better direction; for a feature that no row lacks, they go left.
 /// @par Cost
 /// `fit` O(columns * rows * (log rows + rounds * depth)), a few ns per value, round and level;
 /// memory of 16 bytes per value and about 40 per row, kept. Allocates nothing once it has twice fitted as
@@ -63,12 +62,12 @@ struct boosted_trees_options {
 /// deterministic; strong exception guarantee: only allocation can throw. One thread at a time
 class boosted_trees_trainer {
   public:
-    /// What stands in reports.
+    /// The name in reports.
     static constexpr std::string_view name = "boosted_trees";
-    /// How to train.
+    /// Training options.
     using options = boosted_trees_options;
 
-    /// @param how see there
+    /// @param how training options
     /// @pre all within their bounds
     explicit boosted_trees_trainer(options const& how = {}) : options_(how) {
         STRAGGLE_EXPECTS(how.eta > 0 && how.eta <= 1);
@@ -78,16 +77,16 @@ class boosted_trees_trainer {
         STRAGGLE_EXPECTS(how.base_score > 0 && how.base_score < 1);
         base_margin_ = detail::margin_of(static_cast<float>(how.base_score));
         STRAGGLE_EXPECTS(
-            detail::is_finite(static_cast<double>(base_margin_))); // no float is so close to 0 or 1
+            detail::is_finite(static_cast<double>(base_margin_))); // no float is that close to 0 or 1
     }
 
-    /// Learns from examples, all rounds of it.
-    /// @param rows a row per example, NaN where a value is missing
+    /// Trains on examples, for all rounds.
+    /// @param rows one per example, NaN for missing values
     /// @param labels of each: 0 or 1
-    /// @return `status::ok`, or why nothing was learned and all is as before: `status::insufficient_evidence`
-    /// for no rows; `status::out_of_domain` for labels other than 0 and 1 or not one per row, and for
-    /// infinite values; `status::out_of_range` for values no float can hold, more than 2^30 rows or columns,
-    /// and trees of more than 2^32 nodes
+    /// @return `status::ok`, or an error with everything unchanged: `status::insufficient_evidence` without
+    /// rows; `status::out_of_domain` for labels other than 0 and 1, a wrong number of labels, and infinite
+    /// values; `status::out_of_range` for values that overflow a float, more than 2^30 rows or columns, and
+    /// trees of more than 2^32 nodes
     [[nodiscard]] status fit(feature_matrix<double> const& rows, std::span<std::uint8_t const> labels) {
         return train(rows, labels, {}, {}, false);
     }
@@ -96,13 +95,13 @@ class boosted_trees_trainer {
         return train(rows, labels, {}, {}, false);
     }
 
-    /// Learns from examples and watches the loss on others: `validation_losses`. With `options::patience`,
-    /// training ends that many rounds after the best one, and in any case only the trees up to that are kept:
-    /// those that XGBoost predicts with after early stopping on logloss.
-    /// @param rows and `labels`: what is learned from
-    /// @param validation and `validation_labels`: what is only watched, in the same form
-    /// @return as the other; the same faults of the validation examples count, and another number of columns
-    /// is `status::out_of_domain`
+    /// Trains on examples and monitors the loss on others: `validation_losses`. With `options::patience`,
+    /// training ends that many rounds after the best one, and in any case only the trees up to the best round
+    /// are kept: those that XGBoost predicts with after early stopping on logloss.
+    /// @param rows and `labels`: training examples
+    /// @param validation and `validation_labels`: examples that are only monitored, in the same form
+    /// @return as the other overload; the same errors of the validation examples count, and a different
+    /// number of columns is `status::out_of_domain`
     [[nodiscard]] status fit(feature_matrix<double> const& rows, std::span<std::uint8_t const> labels,
                              feature_matrix<double> const& validation,
                              std::span<std::uint8_t const> validation_labels) {
@@ -115,22 +114,22 @@ class boosted_trees_trainer {
         return train(rows, labels, validation, validation_labels, true);
     }
 
-    /// What was learned last; without trees before the first success.
+    /// The latest model; without trees before the first success.
     [[nodiscard]] boosted_trees const& model() const noexcept { return model_; }
     /// `model().predict(row)`.
     [[nodiscard]] double predict(std::span<double const> row) const { return model_.predict(row); }
     /// `model().predict(row)`.
     [[nodiscard]] double predict(std::span<float const> row) const { return model_.predict(row); }
 
-    /// Mean logarithmic loss on the validation examples after each round, those after the best one included;
-    /// empty where there was no validation.
+    /// Mean logarithmic loss on the validation examples after each round, including those after the best one;
+    /// empty without validation.
     [[nodiscard]] std::span<double const> validation_losses() const noexcept {
         return detail::span_of(losses_);
     }
-    /// The round with the first of the smallest losses, from 0; 0 where there was no validation.
+    /// The first round with the smallest loss, from 0; 0 without validation.
     [[nodiscard]] std::size_t best_round() const noexcept { return best_round_; }
 
-    /// How it trains.
+    /// Training options.
     [[nodiscard]] options const& how() const noexcept { return options_; }
 
   private:
@@ -171,7 +170,7 @@ class boosted_trees_trainer {
                 break;
         }
         if (validated && options_.patience != 0 && !next_.ends_.empty()) keep_rounds(next_best_ + 1);
-        // Nothing can go wrong from here on; what was there before is memory for the next time.
+        // Nothing below can fail. The old model becomes memory for the next training.
         std::swap(model_, next_);
         std::swap(losses_, next_losses_);
         best_round_ = next_best_;
@@ -193,7 +192,7 @@ class boosted_trees_trainer {
                                  static_cast<float>(options_.min_child_weight), options_.max_depth});
     }
 
-    // Whether there is still hope after the tree just grown.
+    // Whether to continue after the latest tree.
     template <class Real>
     bool goes_on(detail::rooted_tree tree, feature_matrix<Real> const& rows,
                  std::span<std::uint8_t const> labels) {
@@ -219,7 +218,7 @@ class boosted_trees_trainer {
     std::vector<double> losses_;
     std::size_t best_round_ = 0;
 
-    boosted_trees next_; // being trained
+    boosted_trees next_; // in training
     std::vector<double> next_losses_;
     std::size_t next_best_ = 0;
     detail::sorted_columns columns_;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a classifier is: a small type that learns from examples with labels 0 and 1, and then says how likely
-/// a new example is a 1. `boosted_trees_trainer` is the one of ML-NA; any other plugs in.
+/// Defines classifiers: small types that learn from examples with labels 0 and 1, and then predict the
+/// probability that a new example is a 1. `boosted_trees_trainer` is the one of ML-NA; custom ones plug in.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -17,17 +17,15 @@
 
 namespace straggle::inline STRAGGLE_ABI::learn {
 
-/// Something that learns to tell two classes apart, such as weak nodes (1) and others (0).
+/// Learns to separate two classes, such as weak nodes (1) and others (0).
 ///
-/// `fit(rows, labels)` learns from scratch; a row may hold NaN where a value is missing. It returns why it
-/// could not where it could not, and then still predicts as before: `status::insufficient_evidence` for no
-/// rows, `status::out_of_domain` for labels that are not 0 or 1, infinite values or sizes that do not fit.
-/// Examples of one class only are no failure.
-///
+/// `fit(rows, labels)` learns from scratch; a row may hold NaN for missing values. On failure it returns the
+/// reason and keeps the old model: `status::insufficient_evidence` without rows, `status::out_of_domain` for
+/// labels that are not 0 or 1, infinite values or mismatched sizes. Examples of a single class are not a
+/// failure.
 /// `predict(row)` is the probability in [0, 1] that the label of a row is 1; the row has as many values as
-/// those learned from. Before anything was learned it is any constant.
-///
-/// `name` stands in reports.
+/// the training rows. Before training it is any constant.
+/// `name` appears in reports.
 template <class Classifier>
 concept classifier =
     std::movable<Classifier> &&

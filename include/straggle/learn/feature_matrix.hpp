@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What learners are given: a table of numbers that belongs to the caller, one row per example (a node in a
-/// month), one column per feature. NaN is a value that is missing.
+/// The input of learners: a table of numbers owned by the caller, one row per example (a node in a month),
+/// one column per feature. NaN marks missing values.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -17,7 +17,7 @@
 namespace straggle::inline STRAGGLE_ABI::learn {
 
 /// A view of a table in row-major order: the features of the first example, then those of the second, and so
-/// on. NaN is a value that is missing; infinite values are for the learner to refuse.
+/// on. NaN marks missing values; learners must reject infinite values.
 ///
 /// @tparam Real `float` or `double`
 /// @par Example
@@ -25,7 +25,7 @@ namespace straggle::inline STRAGGLE_ABI::learn {
 /// @par Cost
 /// two words and a number; copies in registers. Allocates nothing
 /// @par Guarantees
-/// noexcept but for the contracts; constexpr
+/// noexcept except for the contracts; constexpr
 template <std::floating_point Real>
     requires std::same_as<Real, float> || std::same_as<Real, double>
 class feature_matrix {
@@ -36,7 +36,7 @@ class feature_matrix {
     /// No rows and no columns.
     constexpr feature_matrix() noexcept = default;
 
-    /// @param values all rows, one behind the other; they have to outlive the view
+    /// @param values all rows, one after another; must outlive the view
     /// @param columns features per row
     /// @pre `values.size()` is a multiple of `columns`; 0 columns have no values
     constexpr feature_matrix(std::span<Real const> values, std::size_t columns)
@@ -44,9 +44,9 @@ class feature_matrix {
         STRAGGLE_EXPECTS(rows_ * columns == values.size());
     }
 
-    /// How many examples.
+    /// Number of examples.
     [[nodiscard]] constexpr std::size_t rows() const noexcept { return rows_; }
-    /// How many features each has.
+    /// Number of features per example.
     [[nodiscard]] constexpr std::size_t columns() const noexcept { return columns_; }
     /// Whether there are no examples.
     [[nodiscard]] constexpr bool empty() const noexcept { return rows_ == 0; }
@@ -59,7 +59,7 @@ class feature_matrix {
         STRAGGLE_EXPECTS(i < rows_);
         return detail::span_of(values_ + i * columns_, columns_);
     }
-    /// Some examples in a row, such as those of the last months. @pre `first + count <= rows()`
+    /// Consecutive examples, such as those of the last months. @pre `first + count <= rows()`
     [[nodiscard]] constexpr feature_matrix between(std::size_t first, std::size_t count) const {
         STRAGGLE_EXPECTS(first <= rows_ && count <= rows_ - first);
         return feature_matrix(detail::span_of(values_ + first * columns_, count * columns_), columns_);

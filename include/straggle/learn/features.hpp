@@ -2,7 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How a node did, day by day, as numbers to learn from: three per day, each of all days so far.
+/// The daily performance of a node as features to learn from: three per day, each computed over all days so
+/// far.
 ///
 /// Source: X. Ouyang, C. Wang, R. Yang, G. Yang, P. Townend, J. Xu, ML-NA: a machine learning based node
 /// performance analyzer utilizing straggler statistics (ICPADS 2017), section III.A.
@@ -29,22 +30,23 @@
 
 namespace straggle::inline STRAGGLE_ABI::learn {
 
-/// What stands for a day on which a node ran nothing.
+/// What represents a day on which a node ran nothing.
 enum class idle_days : std::uint8_t {
-    carried, ///< what was known the day before; missing only until there is a first task
-    missing, ///< NaN on every idle day, also between days that are known
+    carried, ///< the previous day's values; missing only before the first task
+    missing, ///< NaN on every idle day, even between active days
 };
 
-/// How the features of a day are made.
+/// How the features of a day are computed.
 struct feature_options {
-    idle_days idle = idle_days::carried; ///< what stands for a day without attempts of the node
-    /// Days a feature looks back on, that day included; 0: all of the period, as ML-NA does. A month of 30
-    /// days says what a node was like, its last week what it is like now: the better start for a forecast.
+    idle_days idle = idle_days::carried; ///< what represents a day without attempts of the node
+    /// Number of days that a feature covers, up to and including its own; 0: all of the period, as in ML-NA.
+    /// A month of 30 days describes the past of a node, its last week the present: a better basis for a
+    /// forecast.
     std::size_t look_back = 0;
     friend constexpr bool operator==(feature_options const&, feature_options const&) = default;
 };
 
-/// What one column of a feature table is.
+/// The kind of a column in a feature table.
 enum class day_feature : std::uint8_t {
     mean_score, ///< mean score of all attempts up to this day; above 0: slow
     sd_score,   ///< their population standard deviation
@@ -53,35 +55,35 @@ enum class day_feature : std::uint8_t {
 /// How many features a day has.
 inline constexpr std::size_t features_per_day = 3;
 
-/// What column `c` of a feature table is.
+/// The kind of column `c` of a feature table.
 [[nodiscard]] constexpr day_feature feature_of_column(std::size_t c) noexcept {
     return static_cast<day_feature>(c % features_per_day);
 }
-/// Of which day column `c` of a feature table is, from 0.
+/// The day of column `c` of a feature table, from 0.
 [[nodiscard]] constexpr std::size_t day_of_column(std::size_t c) noexcept {
     return c / features_per_day;
 }
 
-/// The scores of nodes in a period of some days, one attempt or one batch of jobs at a time, and the features
-/// they make.
+/// The scores of nodes in a period of several days, added one attempt or one batch of jobs at a time, and the
+/// resulting features.
 ///
 /// Source: ML-NA section III.A: 3 D features for D days, day by day (mean, sd, number), each over day 1 to d.
-/// The paper does not say how numbers of tasks are normalized; here by their mean and standard deviation over
-/// the nodes, as scores are.
+/// The paper does not say how numbers of tasks are normalized; here they are standardized over the nodes,
+/// like scores.
 ///
-/// @tparam NodeId how nodes are named: `std::string` for text
+/// @tparam NodeId type of node names: `std::string` for text
 /// @par Example
 /// `node_days<std::string> month(30);  month.observe_attempts(attempts, fields, day_of);  month.table(rows);`
 /// @par Cost
-/// `observe` O(1); `table` O(nodes days), times the days looked back on. 40 bytes per node and day.
-/// Observing allocates when a node is new, `table` never once its memory is large enough
+/// `observe` O(1); `table` O(nodes days), times the number of days covered. 40 bytes per node and day.
+/// Observing allocates for new nodes, `table` only until its memory is large enough
 /// @par Guarantees
-/// deterministic; nodes in order of first appearance; the order of attempts changes results
-/// by rounding only; strong exception guarantee
+/// deterministic; nodes in order of first appearance; the order of attempts changes results by rounding only;
+/// strong exception guarantee
 template <base::identifier NodeId>
 class node_days {
   public:
-    /// What nodes are looked up by.
+    /// Type of node names as arguments.
     using node_key = typename interner<NodeId>::key_type;
 
     /// @param days length of the period
@@ -89,37 +91,37 @@ class node_days {
     explicit node_days(std::size_t days) : days_(days) { STRAGGLE_EXPECTS(days > 0); }
     node_days(node_days const&) = default;
     node_days(node_days&&) = default;
-    /// Becomes a copy, or changes nothing should an allocation fail.
+    /// Copies the other object, or changes nothing if an allocation fails.
     node_days& operator=(node_days const& other) { return *this = node_days(other); }
     node_days& operator=(node_days&&) = default;
     ~node_days() = default;
 
-    /// How many days the period has.
+    /// Number of days in the period.
     [[nodiscard]] std::size_t days() const noexcept { return days_; }
-    /// Columns of the table.
+    /// Number of columns of the table.
     [[nodiscard]] std::size_t columns() const noexcept { return features_per_day * days_; }
-    /// Rows of the table: nodes that have had an attempt.
+    /// Number of rows of the table: nodes with at least one attempt.
     [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
     /// The node of a row. @pre `row < size()`
     [[nodiscard]] NodeId const& node(std::size_t row) const { return ids_[static_cast<std::uint32_t>(row)]; }
-    /// The row of a node, or `size()` where it has had no attempt.
+    /// The row of a node, or `size()` if it had no attempt.
     [[nodiscard]] std::size_t row_of(node_key node) const {
         std::uint32_t const row = ids_.find(node);
         return row == ids_.none ? size() : row;
     }
 
-    /// Takes in the score of one attempt.
+    /// Adds the score of one attempt.
     /// @param node where it ran
     /// @param day on which its job was submitted, from 0
     /// @param score above 0: slower than its siblings
-    /// @return false, and nothing else, for a score that is not a number or a day outside of the period
+    /// @return false, with no effect, for a score that is not a number or a day outside the period
     bool observe(node_key node, std::size_t day, double score) {
         if (!detail::is_finite(score) || day >= days_) return false;
         at(node, day).add(score);
         return true;
     }
-    /// Takes in the scores of several attempts of a node, such as a shard has summed them up.
-    /// @return as `observe`; for no scores false
+    /// Adds the scores of several attempts of a node, for example the sums of a shard.
+    /// @return as `observe`; false without scores
     bool merge(node_key node, std::size_t day, stats::moments const& scores) {
         if (scores.count() == 0 || !detail::is_finite(scores.mean()) ||
             !detail::is_finite(scores.sum_of_squared_deviations()) || day >= days_)
@@ -128,12 +130,12 @@ class node_days {
         return true;
     }
 
-    /// Scores a range of records (`normalize`) and takes the scores in: whole jobs, as an attempt is scored
-    /// by its siblings.
+    /// Scores a range of records (`normalize`) and adds the scores: pass whole jobs, since an attempt is
+    /// scored against its siblings.
     /// @param attempts a random access range of records
     /// @param fields an `attempt_fields`
-    /// @param day_of day of a record, from 0: the paper's is the one on which its job was submitted. An
-    /// unsigned number; any outside of the period for a record that is not in it
+    /// @param day_of day of a record, from 0: in the paper, the day its job was submitted. An unsigned
+    /// number; any value outside the period excludes the record
     /// @param options as for `rank_nodes`
     /// @return what became of the records
     template <std::ranges::random_access_range Attempts, class Fields, class Day,
@@ -155,7 +157,7 @@ class node_days {
             }
         };
         {
-            new_nodes rows{*this, size()}; // all rows first: nothing may throw between two scores
+            new_nodes rows{*this, size()}; // create all rows first: nothing may throw between two scores
             for_each_score([](stats::moments&, double) {});
             rows.before = size();
         }
@@ -165,10 +167,10 @@ class node_days {
 
     /// Writes the features: a row per node, in order of first appearance, a column per day and feature.
     ///
-    /// A mean and a deviation are NaN as long as a node has had no attempt; its number of attempts is known
-    /// then, too: none. Where all nodes have had equally many, that feature is 0.
-    /// @param values their memory
-    /// @param options how far a feature looks back, and what stands for idle days
+    /// The mean and the deviation are NaN before a node's first attempt; its number of attempts is then known
+    /// to be 0. If all nodes have equally many attempts, that feature is 0.
+    /// @param values receives the values
+    /// @param options days covered, and the treatment of idle days
     /// @return a view of `values`
     feature_matrix<double> table(std::vector<double>& values, feature_options const& options = {}) const {
         bool const carried = options.idle == idle_days::carried;
@@ -201,7 +203,7 @@ class node_days {
         return feature_matrix<double>(values, columns());
     }
 
-    /// Forgets everything but the memory, for the next period.
+    /// Forgets everything but keeps the memory, for the next period.
     void clear() noexcept {
         ids_.clear();
         cells_.clear();
@@ -242,10 +244,10 @@ class node_days {
     std::vector<stats::moments> cells_; // by row and day
 };
 
-/// A feature table without missing values, for learners that can take none, such as k-means.
+/// A feature table without missing values, for learners such as k-means that accept none.
 struct complete_features {
-    std::vector<double> values;         ///< rows one behind the other
-    std::vector<std::uint32_t> columns; ///< of the table these columns are of
+    std::vector<double> values;         ///< all rows, one after another
+    std::vector<std::uint32_t> columns; ///< index of each column in the original table
 
     /// The values as a table. @pre made by `complete`
     [[nodiscard]] feature_matrix<double> matrix() const {
@@ -253,12 +255,11 @@ struct complete_features {
     }
 };
 
-/// Fills the gaps of a feature table. A column that is missing in all rows is left out; where some rows lack
-/// a value they get the mean of the others: unknown is not bad, nor good.
-/// @param table any table with NaN where a value is missing
+/// Fills the gaps of a feature table. Drops columns that are missing in all rows; in other columns, missing
+/// values become the mean of the others: unknown is neither bad nor good.
+/// @param table any table with NaN for missing values
 /// @param out replaced
-/// @return `status::insufficient_evidence` where no column is left, `status::out_of_domain` for infinite
-/// values
+/// @return `status::insufficient_evidence` if no column is left, `status::out_of_domain` for infinite values
 /// @par Cost
 /// O(rows columns); allocates when `out` is too small
 /// @par Guarantees

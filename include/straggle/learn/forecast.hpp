@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which node will be weak in the next period? Learns from periods whose weak nodes are known, looks at the
-/// features of a period, and says how likely each of its nodes is to be weak.
+/// Which node will be weak in the next period? Learns from periods with known weak nodes, and predicts from
+/// the features of a period how likely each of its nodes is to be weak.
 ///
 /// Source: X. Ouyang et al., ML-NA (ICPADS 2017), section IV.
 #pragma once
@@ -24,19 +24,19 @@
 
 namespace straggle::inline STRAGGLE_ABI::learn {
 
-/// What is known of the nodes in one period, such as a month.
+/// The data on nodes in one period, such as a month.
 template <base::identifier NodeId>
 struct node_period {
     std::vector<NodeId> nodes;      ///< each at most once
-    std::vector<double> features;   ///< a row per node; NaN where something is not known
-    std::vector<std::uint8_t> weak; ///< 1 for the weak nodes, else 0; empty while that is not known
+    std::vector<double> features;   ///< one row per node; NaN for unknown values
+    std::vector<std::uint8_t> weak; ///< 1 for weak nodes, else 0; empty if unknown
 };
 
-/// What a forecast of a period looks at.
+/// What a forecast is based on.
 enum class forecast_from : std::uint8_t {
-    /// The features of the period before: a forecast that is there when the period begins.
+    /// The features of the previous period: a forecast that is available when the period begins.
     period_before,
-    /// The features of the period itself, as ML-NA does: no forecast, but a judgment on what was seen of it.
+    /// The features of the period itself, as in ML-NA: no forecast, but a judgment in hindsight.
     same_period,
 };
 
@@ -44,15 +44,15 @@ enum class forecast_from : std::uint8_t {
 template <base::identifier NodeId>
 struct node_forecast {
     NodeId id{};            ///< the node
-    double probability = 0; ///< of being weak
+    double probability = 0; ///< probability of being weak
     friend bool operator==(node_forecast const&, node_forecast const&) = default;
 };
 
-/// Whether forecasts are better than "as it was before". Of the nodes about which only one of the two was
-/// right, the forecast has to be right about more, and by more than chance (one-sided sign test at 5 %). A
-/// forecast that is no better is no reason to do anything.
-/// @param better nodes about which the forecast alone was right
-/// @param worse nodes about which "as it was before" alone was right
+/// Whether forecasts are better than "as it was before". Among the nodes for which exactly one of the two was
+/// right, the forecast must be right for more, and by more than chance (one-sided sign test at 5 %). A
+/// forecast that is not better is no reason to act.
+/// @param better nodes for which only the forecast was right
+/// @param worse nodes for which only "as it was before" was right
 /// @par Cost
 /// O(1)
 /// @par Guarantees
@@ -123,30 +123,30 @@ std::span<double const> features_of(learn::node_period<NodeId> const& p, std::si
 
 namespace straggle::inline STRAGGLE_ABI::learn {
 
-/// Learns from periods whose weak nodes are known and forecasts others.
+/// Learns from periods with known weak nodes and forecasts others.
 ///
-/// @tparam NodeId how nodes are named: `std::string` for text
+/// @tparam NodeId type of node names: `std::string` for text
 /// @tparam Classifier any `classifier`, such as `boosted_trees_trainer`
 /// @par Example
 /// `forecaster<std::string, boosted_trees_trainer> f;  f.fit(months);  f.forecast(months.back(), out);`
 /// @par Cost
-/// that of the classifier; copies the examples. Allocates nothing beside the classifier once it has
-/// seen as many
+/// that of the classifier; copies the examples. Allocates nothing besides the classifier once it has seen as
+/// many
 /// @par Guarantees
 /// deterministic if the classifier is
 template <base::identifier NodeId, classifier Classifier>
 class forecaster {
   public:
-    /// @param from what a forecast looks at
+    /// @param from what a forecast is based on
     /// @param learner a classifier with the user's options
     explicit forecaster(forecast_from from = forecast_from::period_before, Classifier learner = Classifier())
         : from_(from), learner_(std::move(learner)) {}
 
-    /// Learns from scratch, from these periods and nothing else. `period_before` pairs the features of each
-    /// period with the labels of the next one, for nodes that are in both.
+    /// Learns from scratch, from these periods only. `period_before` pairs the features of each period with
+    /// the labels of the next one, for nodes that are in both.
     /// @param periods in order of time, with their labels
-    /// @return `status::insufficient_evidence` where there is no example, `status::out_of_domain` for periods
-    /// whose sizes do not fit, nodes named twice or labels that are not 0 or 1, or what the classifier says
+    /// @return `status::insufficient_evidence` without examples, `status::out_of_domain` for periods with
+    /// mismatched sizes, duplicate nodes or labels other than 0 and 1, or the classifier's status
     status fit(std::span<node_period<NodeId> const> periods) {
         examples_.clear();
         std::size_t const columns = detail::feature_columns(periods);
@@ -176,11 +176,11 @@ class forecaster {
     }
 
     /// How likely each node is to be weak: in the next period for `period_before`, in this one for
-    /// `same_period`. Labels of the period are not looked at.
+    /// `same_period`. Ignores the labels of the period.
     /// @param seen a period
     /// @param out replaced; in the order of the nodes
-    /// @return `status::out_of_domain` for a period whose sizes do not fit, or not what was learned, or that
-    /// names a node twice
+    /// @return `status::out_of_domain` for a period with mismatched sizes, other columns than learned, or
+    /// duplicate nodes
     status forecast(node_period<NodeId> const& seen, std::vector<node_forecast<NodeId>>& out) {
         out.clear();
         std::size_t const columns = detail::feature_columns(std::span(&seen, 1));
@@ -191,9 +191,9 @@ class forecaster {
         return status::ok;
     }
 
-    /// What is looked at.
+    /// What forecasts are based on.
     [[nodiscard]] forecast_from from() const noexcept { return from_; }
-    /// Features of a node, as they were learned; 0 before.
+    /// Number of learned features per node; 0 before learning.
     [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
     /// The classifier, to store it or to change its options.
     [[nodiscard]] Classifier& learner() noexcept { return learner_; }
@@ -207,30 +207,29 @@ class forecaster {
     detail::forecast_examples<NodeId> examples_;
 };
 
-/// One cell of a table of forecasts: learned from some periods, tested on the one after.
+/// One cell of a table of forecasts: learned from some periods, tested on the next.
 struct forecast_cell {
     std::size_t first = 0;              ///< first period learned from, from 0
-    std::size_t count = 0;              ///< how many; the one tested is `first + count`
+    std::size_t count = 0;              ///< number of periods learned from; the tested one is `first + count`
     status learned = status::ok;        ///< why nothing was learned; the forecast then names no node
     stats::confusion_matrix forecast{}; ///< the classifier, at a probability of one half
-    stats::confusion_matrix majority{}; ///< "all are what most were": the class of most labels learned from
+    stats::confusion_matrix majority{}; ///< "all are like the majority": the most frequent label learned from
     stats::confusion_matrix repeat{};   ///< "all are what they were in the last period learned from"
-    std::uint64_t better = 0;           ///< nodes of which the forecast was right and `repeat` wrong
-    std::uint64_t worse = 0;            ///< nodes of which `repeat` was right and the forecast wrong
+    std::uint64_t better = 0;           ///< nodes for which the forecast was right and `repeat` wrong
+    std::uint64_t worse = 0;            ///< nodes for which `repeat` was right and the forecast wrong
 };
 
-/// Table III of ML-NA: every window of periods, each tested on the period after it, beside two forecasts that
-/// need no learning and which the paper leaves out.
-///
-/// Nodes that a forecast knows nothing of, because they were not there in the period before, are said not to
-/// be weak by all three. Nothing is learned from a period that is tested or comes after it.
+/// Table III of ML-NA: every window of periods, each tested on the period after it, next to two forecasts
+/// without learning, which the paper omits.
+/// All three forecasts call a node not weak if it was absent from the previous period. Nothing is learned
+/// from a tested period or later ones.
 /// @param periods in order of time, all with labels
-/// @param model does the learning; what it has learned last stays in it
+/// @param model does the learning, and keeps the last model
 /// @param out replaced: cells by size of the window, then by period. `period_before` needs two periods to
 /// learn from
-/// @return `status::out_of_domain` for periods without labels or that do not fit, else `status::ok`
+/// @return `status::out_of_domain` for periods without labels or with mismatched sizes, else `status::ok`
 /// @par Cost
-/// as many times that of the classifier as there are windows
+/// that of the classifier times the number of windows
 template <base::identifier NodeId, classifier Classifier>
 status forecast_table(std::span<node_period<NodeId> const> periods, forecaster<NodeId, Classifier>& model,
                       std::vector<forecast_cell>& out) {

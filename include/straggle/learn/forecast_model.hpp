@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A forecast that was learned, to be put away and asked later by another process: how features are made of
-/// what nodes did, and the trees that were grown from them.
+/// A learned forecast that can be stored and used later by another process: how to compute features from the
+/// history of nodes, and the trees trained on them.
 ///
 /// Source: X. Ouyang et al., ML-NA (ICPADS 2017), section IV.
 #pragma once
@@ -27,8 +27,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::learn {
 
-/// What a stored forecast is made of: `forecaster` with `forecast_from::period_before` learns it, and a
-/// process that knows the last days of each node asks it.
+/// A stored forecast: a `forecaster` with `forecast_from::period_before` learns it, and a process with the
+/// last days of each node uses it.
 ///
 /// @par Example
 /// `model.trees = learned.learner().model();  file = model.serialize();  ...  model.forecast(days, rows,
@@ -36,36 +36,35 @@ namespace straggle::inline STRAGGLE_ABI::learn {
 /// @par Cost
 /// that of the trees
 /// @par Guarantees
-/// any number of threads may ask at once, each with memory of its own; the same model and
-/// days give the same forecast on every machine, up to the last place of the platform's `exp`
+/// any number of threads may forecast at once, each with its own memory; the same model and days give the
+/// same forecast on every machine, up to the last place of the platform's `exp`
 struct forecast_model {
-    std::uint32_t days = 30; ///< of a period, which the forecast looks at and which it is for
-    std::uint64_t day_length =
-        0; ///< in a unit the user chooses, for the user to compare; nothing else reads it
-    feature_options features{.look_back = 3}; ///< how features are made
-    boosted_trees trees{};                    ///< grown from such features
-    bool is_tested = false;                   ///< on periods that it had not learned from
-    std::uint64_t better = 0; ///< there: nodes of which it was right and "as it was before" wrong
-    std::uint64_t worse = 0;  ///< there: nodes of which "as it was before" was right and it wrong
+    std::uint32_t days = 30; ///< length of a period: both the one the forecast uses and the one it predicts
+    std::uint64_t day_length = 0; ///< in a unit of the user's choice; stored for the user, not used here
+    feature_options features{.look_back = 3}; ///< how features are computed
+    boosted_trees trees{};                    ///< trained on such features
+    bool is_tested = false;                   ///< on periods not used for learning
+    std::uint64_t better = 0; ///< in that test: nodes for which it was right and "as it was before" wrong
+    std::uint64_t worse = 0;  ///< in that test: nodes for which "as it was before" was right and it was wrong
 
-    /// Most days, of a period or looked back on, that can be stored: more than a hundred years.
+    /// Limit on days, of a period or of the look-back, that can be stored: more than a hundred years.
     static constexpr std::uint32_t most_days = 40000;
 
-    /// Whether there is a reason to act on it: not if it was tested and is no better than "as it was before",
-    /// see `beats_repeat`.
+    /// Whether to act on it: false if it was tested and is no better than "as it was before", see
+    /// `beats_repeat`.
     [[nodiscard]] constexpr bool is_useful() const noexcept {
         return !is_tested || beats_repeat(better, worse);
     }
 
-    /// Features of a node.
+    /// Number of features per node.
     [[nodiscard]] std::size_t columns() const noexcept { return features_per_day * std::size_t{days}; }
 
     /// How likely each node is to be weak in the period after these days.
     /// @param recent the last period of the nodes
-    /// @param rows memory for the features
+    /// @param rows working memory for the features
     /// @param out replaced: the nodes in order of first appearance
-    /// @return `status::out_of_domain` unless `recent.days() == days` and the trees are of as many columns,
-    /// `status::insufficient_evidence` while there are no trees
+    /// @return `status::out_of_domain` unless `recent.days() == days` and the trees have that many columns,
+    /// `status::insufficient_evidence` without trees
     /// @par Cost
     /// that of `node_days::table` and of the trees; allocates nothing but copies of names, once its
     /// memory is large enough
@@ -83,7 +82,7 @@ struct forecast_model {
         return status::ok;
     }
 
-    /// All of it as bytes: the same on every machine, in a frame of kind "fore" and version 1.
+    /// Serializes the model: the same bytes on every machine, in a frame of kind "fore" and version 1.
     /// @pre `days` from 1 to `most_days`, `features.look_back` at most that
     /// @par Cost
     /// that of the trees
@@ -101,9 +100,9 @@ struct forecast_model {
         out.text({reinterpret_cast<char const*>(grown.data()), grown.size()});
         return std::move(out).seal(kind, version);
     }
-    /// Becomes what the bytes describe; they may be anything.
-    /// @return `status::ok`, or why it stays as it was: see `open_frame` and `boosted_trees::restore`;
-    /// `status::corrupt` for trees that are of other columns
+    /// Restores a model from bytes, which may be arbitrary.
+    /// @return `status::ok`, or an error with nothing changed: see `open_frame` and `boosted_trees::restore`;
+    /// `status::corrupt` for trees with other columns
     /// @par Cost
     /// O(bytes); allocates at most a fixed multiple of the bytes
     [[nodiscard]] status restore(std::span<std::byte const> bytes) {

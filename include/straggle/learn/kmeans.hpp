@@ -2,8 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Puts rows of numbers into groups of similar ones (k-means), and says how well they are separated
-/// (Calinski-Harabasz).
+/// Clusters rows of numbers (k-means), and measures how well the clusters are separated (Calinski-Harabasz).
 ///
 /// Source: S. Lloyd (1982), doi:10.1109/TIT.1982.1056489; seeding: D. Arthur, S. Vassilvitskii, k-means++
 /// (SODA 2007), in its greedy form; bounds: C. Elkan, Using the triangle inequality to accelerate k-means
@@ -28,40 +27,40 @@
 
 namespace straggle::inline STRAGGLE_ABI::learn {
 
-/// How rows are put into groups.
+/// How rows are grouped.
 struct kmeans_options {
     std::size_t restarts = 10;     ///< seedings tried; the one with the smallest inertia is kept
-    std::size_t most_rounds = 300; ///< after so many rounds a try ends
-    /// A try ends when the centers move, squared and summed, by no more than this share of the mean variance
-    /// of a column.
+    std::size_t most_rounds = 300; ///< maximum number of rounds per attempt
+    /// An attempt ends when the centers' total squared movement is at most this share of the mean variance of
+    /// a column.
     double tolerance = 1e-4;
 };
 
-/// Rows in groups.
+/// The result: rows in groups.
 struct clustering {
-    std::size_t columns = 0;          ///< of a row
+    std::size_t columns = 0;          ///< per row
     std::vector<std::uint32_t> label; ///< group of each row
-    std::vector<std::uint32_t> size;  ///< rows of each group; 0 where there are fewer distinct rows
-    std::vector<double> centers;      ///< mean of each group, one behind the other
+    std::vector<std::uint32_t> size;  ///< rows per group; 0 if there are fewer distinct rows
+    std::vector<double> centers;      ///< mean of each group, one after another
     double inertia = 0;               ///< sum of squared distances from the rows to their centers
     double total = 0;                 ///< the same to the mean of all rows
-    std::size_t rounds = 0;           ///< of all tries together
+    std::size_t rounds = 0;           ///< over all attempts
 
     /// The center of a group; all zero for an empty one. @pre `group < size.size()`
     [[nodiscard]] std::span<double const> center(std::size_t group) const {
         STRAGGLE_EXPECTS(group < size.size());
         return detail::span_of(centers).subspan(group * columns, columns);
     }
-    /// How many groups have rows.
+    /// Number of groups with rows.
     [[nodiscard]] std::size_t groups() const noexcept {
         std::size_t n = 0;
         for (std::uint32_t const s : size) n += s != 0;
         return n;
     }
-    /// The Calinski-Harabasz score: variance between the groups over variance within, each by its degrees of
-    /// freedom. Larger is better separated.
-    /// @return `status::insufficient_evidence` for less than two groups, or a group for each row;
-    /// `status::no_spread` where the rows of each group are equal
+    /// The Calinski-Harabasz score: variance between the groups over variance within, each per degree of
+    /// freedom. Larger means better separated.
+    /// @return `status::insufficient_evidence` for less than two groups, or one group per row;
+    /// `status::no_spread` if the rows within each group are equal
     [[nodiscard]] outcome<double> score() const noexcept {
         std::size_t const k = groups(), n = label.size();
         if (k < 2 || k >= n) return status::insufficient_evidence;
@@ -70,7 +69,7 @@ struct clustering {
     }
 };
 
-/// Puts the rows of one table into groups, as many as asked for, again and again.
+/// Groups the rows of one table into a given number of groups, repeatedly.
 ///
 /// @par Example
 /// `kmeans groups;  groups.fit(table);  for (k = 2; k <= 10; ++k) groups.group(k, engine, result);`
@@ -92,16 +91,17 @@ class kmeans {
         STRAGGLE_EXPECTS(options.restarts > 0 && options.most_rounds > 0 && options.tolerance >= 0);
     }
 
-    /// Takes a copy of the rows.
-    /// @return `status::insufficient_evidence` for no rows or columns; `status::out_of_domain` for NaN and
-    /// infinite values, `status::out_of_range` where squares overflow; there are no rows then
+    /// Copies the rows.
+    /// @return `status::insufficient_evidence` without rows or columns; `status::out_of_domain` for NaN and
+    /// infinite values, `status::out_of_range` if squares overflow; there are then no rows
     status fit(feature_matrix<double> const& table) { return tries_.fit(table); }
 
-    /// Puts the rows into groups.
-    /// @param clusters how many
+    /// Groups the rows.
+    /// @param clusters number of groups
     /// @param engine for the seeds
     /// @param out replaced
-    /// @return `status::insufficient_evidence` for fewer rows than groups, `status::out_of_domain` for none
+    /// @return `status::insufficient_evidence` for fewer rows than groups, `status::out_of_domain` for 0
+    /// groups
     template <base::random_engine Engine>
     status group(std::size_t clusters, Engine& engine, clustering& out) {
         if (clusters == 0) return status::out_of_domain;
@@ -117,7 +117,7 @@ class kmeans {
             if (out.inertia >= 0 && !(inertia < out.inertia)) continue;
             out.inertia = inertia;
             out.label.assign(tries_.labels().begin(), tries_.labels().end());
-            if (used < clusters) break; // another try would find the same
+            if (used < clusters) break; // further attempts would find the same
         }
         out.columns = tries_.columns();
         out.total = tries_.total();

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which group of nodes is the weak one? Nobody labels nodes by hand: they are put into groups by how they
-/// did, and the groups are ordered by two criteria.
+/// Which group of nodes is the weak one? Labels nodes automatically: groups them by their performance, and
+/// ranks the groups by two criteria.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,10 +19,10 @@
 
 namespace straggle::inline STRAGGLE_ABI::learn {
 
-/// What speaks for a group of nodes being weak.
+/// The evidence that a group of nodes is weak.
 struct group_profile {
     std::uint32_t group = 0;     ///< its number
-    std::uint32_t nodes = 0;     ///< how many nodes are in it
+    std::uint32_t nodes = 0;     ///< number of nodes
     std::uint32_t slow_days = 0; ///< C1: days on which the mean score of its center is above 0
     double mean_sd = 0;          ///< C2: mean over the days of the deviation at its center
     double mean_score = 0;       ///< mean over the days of the mean score at its center
@@ -30,17 +30,16 @@ struct group_profile {
 };
 
 /// The groups of a fleet, the weakest first.
-///
-/// Source: ML-NA algorithm 1. C1: the weakest group has the most days with a positive mean score; C2: of
-/// several, the smallest average deviation (that it is slow is then the surest). Ours: of several still the
-/// one with the higher mean score, then the lower number; empty groups come last.
+/// Source: ML-NA algorithm 1. C1: the weakest group has the most days with a positive mean score; C2: ties go
+/// to the smallest average deviation (its weakness is then the most certain). Ours: further ties go to the
+/// higher mean score, then the lower number; empty groups come last.
 /// @param features one row per node, complete; its columns are `columns` of a table of `node_days`
-/// @param columns which columns those are, see `complete_features`
+/// @param columns their indices in that table, see `complete_features`
 /// @param label group of each row
-/// @param groups how many groups there are
+/// @param groups number of groups
 /// @param out replaced
-/// @return `status::insufficient_evidence` for no rows or where `columns` has no mean score,
-/// `status::out_of_domain` for a label that is no group or for values that are not numbers
+/// @return `status::insufficient_evidence` without rows or if `columns` has no mean score,
+/// `status::out_of_domain` for an invalid label or values that are not numbers
 /// @pre `columns.size() == features.columns()` and `label.size() == features.rows()`
 /// @par Cost
 /// O(rows columns); allocates when `out` is too small and a row of centers
@@ -94,7 +93,7 @@ inline status weakest_groups_first(feature_matrix<double> const& features,
     return status::ok;
 }
 
-/// Labels for a classifier of two classes: 1 for nodes of the weakest group, 0 for all others.
+/// Binary labels for a classifier: 1 for nodes of the weakest group, 0 for all others.
 ///
 /// Source: ML-NA algorithm 1.
 /// @param weakest_first from `weakest_groups_first`
@@ -109,13 +108,13 @@ inline void label_weak(std::span<group_profile const> weakest_first, std::span<s
         out.push_back(!weakest_first.empty() && g == weakest_first.front().group ? 1 : 0);
 }
 
-/// Classes of performance, 0 for the weakest: nodes of the group at place p of `weakest_first` are of class
-/// p, those behind the last class of the last one.
+/// Performance classes, 0 for the weakest: nodes of the group at index p of `weakest_first` are of class p;
+/// groups beyond the last class belong to it.
 ///
 /// Source: ML-NA section III.B ("a set of labels corresponds to multiple performance levels can be adopted").
 /// @param weakest_first from `weakest_groups_first`
 /// @param label group of each node, each one of `weakest_first`
-/// @param classes how many classes, at least 1
+/// @param classes number of classes
 /// @param out replaced
 /// @pre `classes > 0`
 /// @par Cost

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The whole of `learn/` in one object: fed with attempts day by day, it labels, learns and forecasts by
-/// itself, and knows how good its forecasts have been.
+/// All of `learn/` in one object: from daily attempts, it labels, learns and forecasts by itself, and tracks
+/// how good its forecasts have been.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -28,53 +28,51 @@
 
 namespace straggle::inline STRAGGLE_ABI::learn {
 
-/// How an `outlook` looks ahead.
+/// How an `outlook` forecasts.
 struct outlook_options {
     std::size_t period = 30;                  ///< days of a period; at least 1
-    feature_options features{.look_back = 3}; ///< how a period is told to the classifier
-    weak_nodes_options grouping{};            ///< how weak nodes are found, once a period is over
-    std::size_t most_periods = 12;            ///< learned from; then the oldest is forgotten. At least 3
+    feature_options features{.look_back = 3}; ///< how a period is described to the classifier
+    weak_nodes_options grouping{};            ///< how weak nodes are found at the end of a period
+    std::size_t most_periods = 12; ///< periods learned from; beyond, the oldest is dropped. At least 3
 };
 
 /// How good the forecasts were, each made before its period began.
 struct forecast_record {
-    stats::confusion_matrix forecast{}; ///< nodes: weak? said to be?
+    stats::confusion_matrix forecast{}; ///< nodes: weak? forecast as weak?
     stats::confusion_matrix repeat{};   ///< the same for "as it was before"
-    std::uint64_t better = 0;           ///< nodes of which the forecast alone was right
-    std::uint64_t worse = 0;            ///< nodes of which "as it was before" alone was right
+    std::uint64_t better = 0;           ///< nodes for which only the forecast was right
+    std::uint64_t worse = 0;            ///< nodes for which only "as it was before" was right
 
-    /// Whether there is a reason to act on them: see `learn::beats_repeat`.
+    /// Whether to act on the forecasts: see `learn::beats_repeat`.
     [[nodiscard]] constexpr bool is_better() const noexcept { return beats_repeat(better, worse); }
     friend constexpr bool operator==(forecast_record const&, forecast_record const&) = default;
 };
 
-/// Which nodes will be weak in the period to come.
+/// Which nodes will be weak in the next period.
+/// Call `observe` during a day, `close_day` at its end, `forecast` at any time. On the last day of a period,
+/// the object finds its weak nodes, judges the forecast made for it, and learns the next one. It does not
+/// give a forecast that has been no better so far than "as it was before": `forecast` returns
+/// `status::insufficient_evidence`, and `so_far` its record. So no node is avoided because of it.
 ///
-/// `observe` while a day goes on, `close_day` when it is over, `forecast` at any time. With the last day of a
-/// period its weak nodes are found, the forecast that was made for it is judged, and the next one is learned.
-/// A forecast that was no better so far than "as it was before" is not given: `forecast` says
-/// `status::insufficient_evidence`, and `so_far` how it has done. So no node is avoided for it.
-///
-/// Source: ML-NA (Ouyang et al. 2017) in a loop. Ours: it forecasts the future, by the last few days, and
+/// Source: ML-NA (Ouyang et al. 2017) in a loop. Ours: it forecasts the future from the last few days, and
 /// compares itself with a forecast that needs no learning.
-/// @tparam NodeId how nodes are named: `std::string` for text
+/// @tparam NodeId type of node names: `std::string` for text
 /// @tparam Classifier any `classifier`
 /// @par Example
 /// `learn::outlook<std::string> next;  next.observe("host-7", score);  next.close_day(engine);
 /// if (next.forecast(out) == status::ok) ...`
 /// @par Cost
-/// `observe` and `close_day` O(1), but at the end of a period that of `weak_node_finder` and of the
-/// classifier over `most_periods` periods. Memory of these periods
+/// `observe` and `close_day` O(1), except at the end of a period: that of `weak_node_finder` and of the
+/// classifier over `most_periods` periods. Memory for these periods
 /// @par Guarantees
-/// the same engine gives the same forecasts. Only allocation can throw; a period that is
-/// being closed is then lost
+/// the same engine gives the same forecasts. Only allocation can throw; the period being closed is then lost
 template <base::identifier NodeId, classifier Classifier = boosted_trees_trainer>
 class outlook {
   public:
-    /// What nodes are looked up by.
+    /// Type of node names as arguments.
     using node_key = typename node_days<NodeId>::node_key;
 
-    /// @param options how to look ahead @param learner a classifier with the user's options
+    /// @param options how to forecast @param learner a classifier with the user's options
     /// @pre all within their bounds
     explicit outlook(outlook_options options = {}, Classifier learner = Classifier())
         : options_(options),
@@ -82,11 +80,12 @@ class outlook {
           find_(options.grouping),
           model_(forecast_from::period_before, std::move(learner)) {}
 
-    /// Takes in the score of an attempt of today.
-    /// @return false, and nothing else, for a score that is not a number
+    /// Adds the score of an attempt of today.
+    /// @return false, with no effect, for a score that is not a number
     bool observe(node_key node, double score) { return days_.observe(node, today_, score); }
 
-    /// Scores attempts of today by their siblings (`rank::normalize`) and takes the scores in: whole jobs.
+    /// Scores attempts of today against their siblings (`rank::normalize`) and adds the scores: pass whole
+    /// jobs.
     /// @param attempts a random access range of records @param fields an `attempt_fields`
     /// @return what became of the records
     template <std::ranges::random_access_range Attempts, class Fields>
@@ -95,10 +94,10 @@ class outlook {
         return days_.observe_attempts(attempts, fields, [this](auto const&) { return today_; });
     }
 
-    /// The day is over.
-    /// @param engine for the groups of nodes
-    /// @return `status::ok`, also within a period; at the end of one, why its weak nodes cannot be told
-    /// (`weak_node_finder`; the period is then not learned from), or why there is nothing to forecast yet:
+    /// Ends the day.
+    /// @param engine for grouping the nodes
+    /// @return `status::ok` within a period; at its end, why its weak nodes could not be found
+    /// (`weak_node_finder`; the period is then not learned from), or why there is no forecast yet:
     /// `status::insufficient_evidence` before two periods are known
     template <base::random_engine Engine>
     status close_day(Engine& engine) {
@@ -107,26 +106,25 @@ class outlook {
         return close_period(engine);
     }
 
-    /// How likely each node of the last whole period is to be weak in the one going on.
+    /// How likely each node of the last complete period is to be weak in the current one.
     /// @param out replaced; empty unless the status is ok
     /// @return `status::insufficient_evidence` while forecasts have not been better than "as it was before"
-    /// (`so_far().is_better()`), or there is none
+    /// (`so_far().is_better()`), or if there is none
     status forecast(std::vector<node_forecast<NodeId>>& out) const {
         out.clear();
         if (!so_far_.is_better() || next_.empty()) return status::insufficient_evidence;
         out = next_;
         return status::ok;
     }
-    /// The forecast for the period going on whatever it is worth, for people to look at. Empty if there is
-    /// none.
+    /// The forecast for the current period regardless of its quality, for display. Empty if there is none.
     [[nodiscard]] std::span<node_forecast<NodeId> const> unproven() const& noexcept { return next_; }
     void unproven() const&& = delete;
 
     /// How good the forecasts have been.
     [[nodiscard]] forecast_record const& so_far() const noexcept { return so_far_; }
-    /// Which day of its period today is, from 0.
+    /// The day within the period, from 0.
     [[nodiscard]] std::size_t day() const noexcept { return today_; }
-    /// The periods that are learned from, the oldest first.
+    /// The periods learned from, the oldest first.
     [[nodiscard]] std::span<node_period<NodeId> const> periods() const& noexcept { return periods_; }
     void periods() const&& = delete;
 
@@ -155,7 +153,7 @@ class outlook {
         return labelled != status::ok ? labelled : learned;
     }
 
-    // What was said of the period that has ended, where it was said of a node at all.
+    // Compares the forecast with the ended period, for nodes that had a forecast.
     void judge(node_period<NodeId> const& ended) {
         if (next_.empty() || periods_.empty()) return;
         node_period<NodeId> const& before = periods_.back();
@@ -174,7 +172,7 @@ class outlook {
     }
 
     outlook_options options_;
-    node_days<NodeId> days_; // of the period going on
+    node_days<NodeId> days_; // of the current period
     weak_node_finder find_;
     weak_nodes found_;
     forecaster<NodeId, Classifier> model_;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What does one node of a boosted tree ask, and where does a row go from there?
+/// One node of a boosted tree: its question, and where a row goes from there.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,51 +19,51 @@
 
 namespace straggle::inline STRAGGLE_ABI::learn {
 
-/// A node of a boosted tree: a question about one feature, or a leaf with what it adds to the margin.
+/// A node of a boosted tree: a question about one feature, or a leaf with its contribution to the margin.
 /// @par Cost
 /// 16 bytes, trivially copyable
 /// @par Guarantees
 /// noexcept; constexpr
 class tree_node {
   public:
-    /// The most features a row can have.
+    /// Limit on the features of a row.
     static constexpr std::uint32_t most_columns = std::uint32_t{1} << 30;
 
-    /// A leaf that adds 0, the root of a tree of its own.
+    /// A leaf that adds 0, which is a complete tree.
     constexpr tree_node() noexcept = default;
 
     /// A leaf.
-    /// @param index its place in the tree
-    /// @param value what it adds to the margin
+    /// @param index its index in the tree
+    /// @param value its contribution to the margin
     [[nodiscard]] static constexpr tree_node leaf(std::uint32_t index, float value) noexcept {
         return tree_node(beyond_all, value, leaf_bit | default_left_bit, index);
     }
     /// A question: is the value of `column` less than `threshold`?
-    /// @param left place in the tree of the child for yes; the one for no is right behind it
+    /// @param left index of the child for yes; the one for no follows it
     /// @param column less than `most_columns`
     /// @param threshold what rows are compared with
-    /// @param default_left where rows go that have no such value: to yes
-    /// @param gain by how much the question has lowered the loss in training
+    /// @param default_left where rows with a missing value go: to yes
+    /// @param gain reduction of the loss by the question in training
     [[nodiscard]] static constexpr tree_node split(std::uint32_t left, std::uint32_t column, float threshold,
                                                    bool default_left, float gain) noexcept {
         return tree_node(threshold, gain, column | (default_left ? default_left_bit : 0), left);
     }
 
-    /// Whether the way ends here.
+    /// Whether this is a leaf.
     [[nodiscard]] constexpr bool is_leaf() const noexcept { return (what_ & leaf_bit) != 0; }
-    /// Of a leaf: what it adds to the margin; 0 of a question.
+    /// For a leaf: its contribution to the margin; 0 for a question.
     [[nodiscard]] constexpr float value() const noexcept { return is_leaf() ? worth_ : 0; }
-    /// Of a question: the feature; 0 of a leaf.
+    /// For a question: the feature; 0 for a leaf.
     [[nodiscard]] constexpr std::uint32_t column() const noexcept { return what_ & column_bits; }
-    /// Of a question: rows with less go left.
+    /// For a question: rows with smaller values go left.
     [[nodiscard]] constexpr float threshold() const noexcept { return threshold_; }
-    /// Of a question: where rows without the feature go.
+    /// For a question: where rows with a missing value go.
     [[nodiscard]] constexpr bool default_left() const noexcept { return (what_ & default_left_bit) != 0; }
-    /// Of a question: by how much it has lowered the loss in training, times two as in XGBoost; 0 of a leaf.
+    /// For a question: its reduction of the loss in training, doubled as in XGBoost; 0 for a leaf.
     [[nodiscard]] constexpr float gain() const noexcept { return is_leaf() ? 0 : worth_; }
-    /// Place in the tree of the child for less; a leaf names itself.
+    /// Index of the child for smaller values; a leaf returns its own.
     [[nodiscard]] constexpr std::uint32_t left() const noexcept { return next_; }
-    /// Place in the tree of the other child; a leaf names itself.
+    /// Index of the other child; a leaf returns its own.
     [[nodiscard]] constexpr std::uint32_t right() const noexcept { return next_ + (is_leaf() ? 0 : 1); }
 
     /// Where a row goes from here that has `x` as the value of `column()`; NaN is missing. From a leaf:
@@ -71,15 +71,15 @@ class tree_node {
     [[nodiscard]] constexpr std::uint32_t next(float x) const noexcept {
         return next(x, detail::is_missing(x));
     }
-    /// The same where it is known whether the value is missing; then `x` may be anything.
+    /// The same if it is known whether the value is missing; then `x` is ignored.
     [[nodiscard]] constexpr std::uint32_t next(float x, bool is_missing) const noexcept {
-        // No branch: it would be missed every other time.
+        // Branchless: a branch would be mispredicted half of the time.
         auto const missing = static_cast<std::uint32_t>(is_missing);
         auto const not_less = static_cast<std::uint32_t>(!(x < threshold_));
         std::uint32_t const right = (missing & ~(what_ >> 31)) | (~missing & not_less);
         return next_ + (right & ~(what_ >> 30) & 1);
     }
-    /// `next(x)` for an `x` that is finite, in a third of the instructions.
+    /// `next(x)` for a finite `x`, in a third of the instructions.
     [[nodiscard]] constexpr std::uint32_t next_if_finite(float x) const noexcept {
         return next_ + static_cast<std::uint32_t>(!(x < threshold_));
     }
@@ -97,8 +97,8 @@ class tree_node {
     constexpr tree_node(float threshold, float worth, std::uint32_t what, std::uint32_t next) noexcept
         : threshold_(threshold), worth_(worth), what_(what), next_(next) {}
 
-    // A leaf asks whether value 0 is less than infinity, and has itself as the child for yes: a walk that
-    // goes on stays there.
+    // A leaf asks whether value 0 is less than infinity, and is its own child for yes: a walk that continues
+    // stays there.
     float threshold_ = beyond_all;
     float worth_ = 0; // gain, or value of a leaf
     std::uint32_t what_ = leaf_bit | default_left_bit;
@@ -109,10 +109,10 @@ class tree_node {
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Steps down that are taken at the same time: each waits for memory twice, and eight wait together.
+// Walks in parallel: each step waits for memory twice, and eight can wait together.
 inline constexpr std::size_t tree_lanes = 8;
 
-// A tree as it is walked.
+// A tree, prepared for walking.
 struct rooted_tree {
     learn::tree_node const* root = nullptr;
     std::uint32_t depth = 0; // steps to the last leaf

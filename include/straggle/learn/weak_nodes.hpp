@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which nodes were weak in a period: groups them by how they did, as many groups as fit best, and labels the
-/// weakest group. What a forecast learns from.
+/// Which nodes were weak in a period: groups them by performance, into the number of groups that fits best,
+/// and labels the weakest group. Forecasts learn from these labels.
 ///
 /// Source: X. Ouyang et al., ML-NA (ICPADS 2017), section III.B, algorithm 1 and table I.
 #pragma once
@@ -23,27 +23,26 @@
 
 namespace straggle::inline STRAGGLE_ABI::learn {
 
-/// How well nodes fall into so many groups.
+/// How well the nodes separate into a number of groups.
 struct group_count_score {
-    std::size_t groups = 0; ///< how many
+    std::size_t groups = 0; ///< number of groups
     double score = 0;       ///< Calinski-Harabasz: larger is better separated
-    double weak_share = 0;  ///< share of the nodes that are in the weakest group
+    double weak_share = 0;  ///< share of the nodes in the weakest group
     friend constexpr bool operator==(group_count_score const&, group_count_score const&) = default;
 };
 
-/// Into how many groups nodes are best put: the number with the best score; if its weakest group holds more
-/// than `most_weak` of the nodes, the next best score with a larger number, and so on.
-///
-/// Source: ML-NA section III.B.1 and table I: the paper goes one step; here as many as it takes. Among equal
-/// scores the smaller number.
-/// @param scores by any numbers of groups, in any order
+/// The best number of groups: the one with the best score; if its weakest group has more than `most_weak` of
+/// the nodes, the next best score with a larger number, and so on.
+/// Source: ML-NA section III.B.1 and table I: the paper takes one such step, this as many as necessary. Ties
+/// go to the smaller number.
+/// @param scores for any numbers of groups, in any order
 /// @param most_weak largest share of nodes that may be weak
-/// @return `status::insufficient_evidence` where no number will do
+/// @return `status::insufficient_evidence` if no number is suitable
 /// @par Cost
 /// O(n^2) for n numbers, which are nine by default; allocates nothing
 [[nodiscard]] inline outcome<std::size_t> choose_group_count(std::span<group_count_score const> scores,
                                                              double most_weak = 0.25) {
-    std::size_t beyond = 0; // only larger numbers are left
+    std::size_t beyond = 0; // only larger numbers remain
     for (;;) {
         group_count_score const* best = nullptr;
         for (group_count_score const& s : scores) {
@@ -61,16 +60,16 @@ struct group_count_score {
 /// How weak nodes are found.
 struct weak_nodes_options {
     std::size_t least_groups = 2; ///< fewest groups tried
-    std::size_t most_groups = 10; ///< most groups tried; never as many as there are nodes
+    std::size_t most_groups = 10; ///< maximum number of groups; always fewer than nodes
     double most_weak = 0.25;      ///< largest share of nodes that may be weak
-    /// No more groups than the square root of the number of nodes (but two are always tried): a group has
-    /// then on average as many nodes as there are groups, and none is an accident. Source: ours; the paper
+    /// Limits the number of groups to the square root of the number of nodes (but at least two): a group then
+    /// has on average as many nodes as there are groups, and none is accidental. Source: ours; the paper
     /// finds 9 groups of 65 nodes.
     bool up_to_square_root = true;
     kmeans_options grouping{}; ///< how nodes are grouped
 };
 
-/// The weak nodes of a period, and how they were found.
+/// The weak nodes of a period, with the evidence.
 struct weak_nodes {
     std::vector<std::uint8_t> weak;       ///< by row: 1 for a node of the weakest group, else 0
     std::vector<group_profile> groups;    ///< the weakest first
@@ -78,12 +77,12 @@ struct weak_nodes {
     std::vector<group_count_score> tried; ///< table I: by number of groups
 };
 
-/// Finds the weak nodes of one period after the other.
+/// Finds the weak nodes of periods, one after another.
 ///
 /// @par Example
 /// `weak_node_finder find;  find(month.table(values), engine, found);  period.weak = found.weak;`
 /// @par Cost
-/// nine times k-means; allocates nothing once it has seen a table as large
+/// nine runs of k-means; allocates nothing once it has seen a table as large
 /// @par Guarantees
 /// the same engine gives the same answer
 class weak_node_finder {
@@ -95,12 +94,12 @@ class weak_node_finder {
         STRAGGLE_EXPECTS(options.most_weak >= 0 && options.most_weak <= 1);
     }
 
-    /// @param table of `node_days`, or of any columns in its order; NaN where something is not known
+    /// @param table of `node_days`, or with any columns in its order; NaN for unknown values
     /// @param engine for the seeds of the groups
-    /// @param out replaced; no node is weak in it unless the status is ok
-    /// @return `status::insufficient_evidence` for too few nodes, or where the weakest group is too large
-    /// however many there are; `status::no_spread` where the nodes do not differ; `status::out_of_domain` for
-    /// infinite values, `status::out_of_range` for too large ones
+    /// @param out replaced; marks no node as weak unless the status is ok
+    /// @return `status::insufficient_evidence` for too few nodes, or if the weakest group is too large for
+    /// every number of groups; `status::no_spread` if the nodes do not differ; `status::out_of_domain` for
+    /// infinite values, `status::out_of_range` for values that are too large
     template <base::random_engine Engine>
     status operator()(feature_matrix<double> const& table, Engine& engine, weak_nodes& out) {
         out.weak.assign(table.rows(), 0);
@@ -115,7 +114,7 @@ class weak_node_finder {
             clustering& c = best_[k];
             if (status const s = kmeans_.group(k, engine, c); s != status::ok) return s;
             outcome<double> const score = c.score();
-            if (c.groups() < k || !score) break; // there are no more different nodes
+            if (c.groups() < k || !score) break; // there are no more distinct nodes
             status const s = weakest_groups_first(whole_.matrix(), detail::span_of(whole_.columns),
                                                   detail::span_of(c.label), k, out.groups);
             if (s != status::ok) return s;
@@ -137,7 +136,7 @@ class weak_node_finder {
     }
 
   private:
-    // Less than there are nodes.
+    // Fewer than there are nodes.
     [[nodiscard]] std::size_t most_groups_of(std::size_t nodes) const noexcept {
         std::size_t most = nodes > 0 ? (std::min)(options_.most_groups, nodes - 1) : 0;
         if (!options_.up_to_square_root) return most;

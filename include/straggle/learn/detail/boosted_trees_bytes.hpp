@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `learn/boosted_trees.hpp`: the trees as bytes, and back from bytes that may be anything.
+/// Private part of `learn/boosted_trees.hpp`: serializes trees, and reads them from untrusted bytes.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -20,15 +20,15 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Nodes stand level after level, and only say what they are: whoever asks a question has the next two that
-// nobody has yet as children. So no bytes can describe a loop, or a node with two parents.
+// Nodes are stored level by level without links: each split takes the next two unclaimed nodes as its
+// children. So no bytes can describe a loop, or a node with two parents.
 struct boosted_trees_bytes {
     static constexpr std::uint32_t kind = frame_kind("tree");
     static constexpr std::uint32_t version = 1;
-    // No leaf of a training is beyond: slopes are at most 1, curvatures at least 1e-16. And 2^32 such leaves
-    // add up to a finite margin.
+    // An upper bound for trained leaves: slopes are at most 1, curvatures at least 1e-16. The sum of 2^32
+    // such leaves is finite.
     static constexpr float most_in_leaf = 1e17F;
-    // Neither negative, nor infinite or NaN, in bits.
+    // As bits: excludes negative numbers, infinity and NaN.
     static constexpr std::uint32_t most_gain = 0x7f7fffff;
     static constexpr std::size_t most_nodes = (std::numeric_limits<std::uint32_t>::max)() - 2;
 
@@ -49,7 +49,7 @@ struct boosted_trees_bytes {
         return std::move(out).seal(kind, version);
     }
 
-    // Into trees that are empty, and may be anything after a failure.
+    // Reads into empty trees, which are unspecified after a failure.
     template <class Trees>
     [[nodiscard]] static status read(std::span<std::byte const> bytes, Trees& trees) {
         auto const frame = open_frame(bytes, kind, version);
@@ -61,7 +61,7 @@ struct boosted_trees_bytes {
             return in.reason();
         trees.columns_ = static_cast<std::size_t>(columns);
         std::size_t const count = in.count(5);
-        in.expect(columns != 0 || count == 0); // a walk looks at a value before it knows a leaf
+        in.expect(columns != 0 || count == 0); // a walk reads a value before it recognizes a leaf
         trees.ends_.reserve(count);
         for (std::size_t t = 0; t < count && in.ok(); ++t) {
             std::uint32_t const depth = read_tree(in, trees);
@@ -76,7 +76,7 @@ struct boosted_trees_bytes {
 
     template <class Trees>
     static std::uint32_t read_tree(byte_reader& in, Trees& trees) {
-        std::uint64_t known = 1; // nodes of this tree that there have to be
+        std::uint64_t known = 1; // nodes of this tree that must follow
         std::uint64_t level_end = 1;
         std::uint32_t depth = 0;
         for (std::uint64_t i = 0; i < known && in.ok(); ++i) {
@@ -93,7 +93,7 @@ struct boosted_trees_bytes {
                 continue;
             }
             float const gain = real(in);
-            std::uint64_t const column = what / 2 - 1; // wraps for a `what` of 1
+            std::uint64_t const column = what / 2 - 1; // wraps around for a `what` of 1
             in.expect(column < trees.columns_ && !is_missing(number) &&
                       std::bit_cast<std::uint32_t>(gain) <= most_gain);
             trees.nodes_.push_back(learn::tree_node::split(static_cast<std::uint32_t>(known),
