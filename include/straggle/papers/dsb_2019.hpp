@@ -2,9 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Dynamic server blacklisting, the paper to the letter: its ranking, both of its blacklists, and the loop
-/// that ranks every window anew. The library's own defaults need no preset: they are what every part does
-/// when nothing is said.
+/// Dynamic server blacklisting, exactly as in the paper: its ranking, both of its blacklists, and the loop
+/// that ranks every window anew. The library's defaults need no preset: they apply when nothing is specified.
 ///
 /// | | `papers::dsb_2019` | default | why the default differs |
 /// |---|---|---|---|
@@ -39,7 +38,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::papers::dsb_2019 {
 
-/// What a straggler is (sections 3.1 and 6): a task that takes more than 1.5 times as long as usual.
+/// Defines a straggler (sections 3.1 and 6): a task that takes more than 1.5 times the usual time.
 inline constexpr evaluate::straggler_rule straggler{.threshold = 1.5};
 
 /// Equation 1, algorithm 2 and algorithm 3, for `rank_nodes` and `monitor`.
@@ -60,22 +59,22 @@ inline constexpr evaluate::straggler_rule straggler{.threshold = 1.5};
     return blacklister(straggle::blacklist::weakest_level{}, record::unlimited{});
 }
 
-/// *P-Cores with number* (section 4.2.4): at most k of level 0, the last places drawn by the engine.
-/// @param k most nodes on the blacklist
+/// *P-Cores with number* (section 4.2.4): at most k nodes of level 0, the last places drawn with the engine.
+/// @param k maximum number of nodes on the blacklist
 /// @param engine must outlive the answer
 template <base::random_engine Engine>
 [[nodiscard]] auto blacklist(std::size_t k, Engine& engine) {
     return blacklister(straggle::blacklist::top_k_intersection(k, engine), record::unlimited{});
 }
 
-/// Algorithm 1: takes tasks as they end, and whenever a time window is over ranks all nodes by the tasks of
-/// that window and makes the blacklist anew. Blacklisted nodes are ranked with the others, and nothing is
-/// remembered from one window to the next: a node leaves the list by not being on the next one.
+/// Algorithm 1: adds tasks as they end, and at the end of each time window ranks all nodes by the tasks of
+/// that window and builds a new blacklist. Blacklisted nodes are ranked with the others, and nothing is
+/// remembered between windows: a node leaves the list by not being on the next one.
 ///
-/// Source: algorithm 1 and section 4.2.4, last paragraph. A blacklisted node runs no new tasks, so that it
-/// has no scores in the next window, is on no level, and is released, weak or not: it stays only while tasks
-/// that it had before still end there. `rolling_blacklister` is the remedy. Where a window has passed without
-/// a question its blacklist is never made; the paper's loop sleeps for exactly a window.
+/// Source: algorithm 1 and section 4.2.4, last paragraph. A blacklisted node runs no new tasks, so it has no
+/// scores in the next window, is on no level, and is released, weak or not: it stays only while its earlier
+/// tasks still end there. `rolling_blacklister` is the remedy. A window for which no blacklist was requested
+/// gets none; the paper's loop sleeps for exactly one window.
 /// @tparam Record the user's record of an attempt
 /// @tparam Fields an `attempt_fields` with an `end`
 /// @tparam Selection `blacklist::weakest_level` (without number) or a `blacklist::top_k_intersection`
@@ -83,23 +82,23 @@ template <base::random_engine Engine>
 /// `auto loop = papers::dsb_2019::loop_of<attempt>(fields, 600);  loop.observe(ended);
 /// for (auto const& v : loop.blacklist_at(now).blacklisted()) ...`
 /// @par Cost
-/// that of `monitor`, and one ranking for each window asked about
+/// that of `monitor`, plus one ranking for each requested window
 /// @par Guarantees
-/// deterministic, but for the engine; only allocation can throw: the blacklist is then empty,
-/// and made when asked again
+/// deterministic, except for the engine; only allocation can throw: the blacklist is then empty, and built on
+/// the next call
 template <class Record, class Fields, class Selection = straggle::blacklist::weakest_level>
 class monitoring_loop {
   public:
-    /// Holds the tasks.
+    /// The monitor that stores the tasks.
     using monitor_type = monitor<Record, Fields>;
-    /// Points of time.
+    /// Points in time.
     using time_type = typename monitor_type::time_type;
     /// Lengths of time.
     using span_type = typename monitor_type::span_type;
     /// The blacklist.
     using decision_type = blacklist_decision<typename monitor_type::node_id>;
 
-    /// @param fields name the members of a record
+    /// @param fields maps the members of a record
     /// @param window the paper's TimeWindow
     /// @param selection without or with number
     /// @pre `window` is more than zero
@@ -108,14 +107,13 @@ class monitoring_loop {
                    {.window = checked(window), .ranking = ranking(), .baseline = score_baseline::window}),
           blacklister_(std::move(selection), record::unlimited{}) {}
 
-    /// Takes in a task that has ended.
-    /// @return whether it entered the statistics; if not, `watched().counts()` tells why
+    /// Adds a task that ended.
+    /// @return whether it entered the statistics; if not, `watched().counts()` has the reason
     bool observe(Record const& attempt) { return monitor_.observe(attempt); }
-    /// The same by the caller's clock.
+    /// The same at the caller's time.
     bool observe(Record const& attempt, time_type now) { return monitor_.observe(attempt, now); }
 
-    /// The blacklist at a time: that of the last window which was over by then; an empty one before the
-    /// first.
+    /// The blacklist at a time: that of the last completed window; empty before the first.
     /// @return valid until the next call
     decision_type const& blacklist_at(time_type now) {
         std::int64_t const window = monitor_.window_number(now);
@@ -127,12 +125,12 @@ class monitoring_loop {
         }
         return decision_;
     }
-    /// The ranking that the last blacklist was made of.
+    /// The ranking behind the last blacklist.
     [[nodiscard]] typename monitor_type::ranking_type const& ranked() const& noexcept {
         return monitor_.ranking();
     }
     void ranked() const&& = delete;
-    /// What holds the tasks.
+    /// The monitor that stores the tasks.
     [[nodiscard]] monitor_type const& watched() const& noexcept { return monitor_; }
     void watched() const&& = delete;
 
@@ -156,7 +154,7 @@ template <class Record, class Fields>
 }
 /// The loop with *P-Cores with number*.
 /// @param fields and `window`: as above
-/// @param k most nodes on the blacklist
+/// @param k maximum number of nodes on the blacklist
 /// @param engine must outlive the loop
 template <class Record, class Fields, base::random_engine Engine>
 [[nodiscard]] auto loop_of(Fields fields, typename monitor<Record, Fields>::span_type window, std::size_t k,

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// ML-NA, the paper to the letter: its 91-tuple, its labels, its classifier, and what it predicts.
+/// ML-NA, exactly as in the paper: its 91-tuple, its labels, its classifier, and what it predicts.
 ///
 /// | | `papers::ml_na_2017` | default | why the default differs |
 /// |---|---|---|---|
@@ -32,12 +32,12 @@
 
 namespace straggle::inline STRAGGLE_ABI::papers::ml_na_2017 {
 
-/// Days of a month (section III.A): with three features a day, and the node, the paper's 91-tuple.
+/// Days of a month (section III.A): with three features per day, plus the node, this is the paper's 91-tuple.
 inline constexpr std::size_t days_per_month = 30;
 
-/// k from 2 to 10, and at most a quarter of the nodes weak (section III.B, table I). Where the next best
-/// number of groups has too large a weak group as well, the paper says nothing; `learn::choose_group_count`
-/// goes on.
+/// k from 2 to 10, and at most a quarter of the nodes weak (section III.B, table I). The paper does not say
+/// what to do if the next-best number of groups also has too large a weak group; `learn::choose_group_count`
+/// continues.
 inline constexpr learn::weak_nodes_options labeling{
     .least_groups = 2, .most_groups = 10, .most_weak = 0.25, .up_to_square_root = false};
 
@@ -46,15 +46,15 @@ inline constexpr learn::boosted_trees_options classifier{.eta = 0.1, .max_depth 
 /// The other setting, of figure 6(b).
 inline constexpr learn::boosted_trees_options other_classifier{.eta = 0.3, .max_depth = 9};
 
-/// The tuples of all nodes, without the node: mean score, deviation, number of tasks, each of day 1 to d.
-///
-/// As the tuple is cumulative, a day without a task of the node has the values of the day before, and only
-/// the days before its first task have no mean and no deviation (NaN). Its number of tasks is known then:
-/// none. But on days before any node has run a task, the number is NaN, too: all numbers are equal, and
-/// cannot be normalized. That is the NaN of all three columns in figure 7, which the paper has for the first
-/// three days of its seventh month.
-/// @param month what the nodes did
-/// @param values their memory
+/// The tuples of all nodes, without the node: mean score, deviation and number of tasks, each from day 1 to
+/// d.
+/// As the tuple is cumulative, a day without a task of the node has the values of the previous day, and only
+/// the days before its first task lack mean and deviation (NaN). Its number of tasks is then known: 0. But
+/// before any node has run a task, the number is NaN as well: all numbers are equal and cannot be normalized.
+/// This explains the NaN in all three columns of figure 7, which the paper has for the first three days of
+/// its seventh month.
+/// @param month the history of the nodes
+/// @param values receives the values
 /// @return a view of `values`, a row per node in order of first appearance
 /// @par Cost
 /// that of `learn::node_days::table`
@@ -75,10 +75,10 @@ learn::feature_matrix<double> tuples(learn::node_days<NodeId> const& month, std:
 }
 
 /// A month with tuples and labels (algorithm 1).
-/// @param month what the nodes did
+/// @param month the history of the nodes
 /// @param engine for the seeds of the groups
 /// @param out replaced
-/// @return as `learn::weak_node_finder`; the labels are empty unless it is ok
+/// @return as `learn::weak_node_finder`; the labels are empty unless the status is ok
 /// @par Cost
 /// that of `learn::weak_node_finder`
 template <base::identifier NodeId, base::random_engine Engine>
@@ -93,9 +93,9 @@ status label(learn::node_days<NodeId> const& month, Engine& engine, learn::node_
     return s;
 }
 
-/// Section IV: learns from months and judges another month by its own tuples. `learn::forecast_table` with it
-/// is table III; it says what was seen of a month, and not what will be.
-/// @tparam NodeId how nodes are named
+/// Section IV: learns from months and judges another month by its own tuples. Passed to
+/// `learn::forecast_table`, it gives table III; it judges a month in hindsight and does not predict one.
+/// @tparam NodeId type of node names
 template <base::identifier NodeId>
 struct forecaster : learn::forecaster<NodeId, learn::boosted_trees_trainer> {
     /// @param how `classifier`, or `other_classifier`

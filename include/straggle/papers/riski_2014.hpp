@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// RiskI, the paper to the letter: its predictor of times, its profit, its assignment and its kill rule, each
-/// as meant and, where that differs, as printed.
+/// RiskI, exactly as in the paper: its predictor of times, its profit, its assignment and its kill rule, each
+/// as intended and, where that differs, as printed.
 ///
 /// | | `papers::riski_2014` | default | why the default differs |
 /// |---|---|---|---|
@@ -46,13 +46,12 @@
 namespace straggle::inline STRAGGLE_ABI::papers::riski_2014 {
 
 /// How similar a time is to a range of times, as equation 4 prints it: 1 - min(|t - t_max|, |t_min - t|) /
-/// max(t, t_avg). It is 1 at both ends of the range and dips between them: the times that were predicted best
-/// are called unlike the range. `predict::real_similarity` is 1 inside.
+/// max(t, t_avg). It is 1 at both ends of the range and dips in between: the best predicted times count as
+/// dissimilar to the range. `predict::real_similarity` is 1 inside.
 /// @param t the time, not negative, in any unit
 /// @param low and `high`: the range of times, `0 <= low <= high`
 /// @param mean of the times in the range
-/// @return from 0 to 1, 0 where the formula is negative; `status::out_of_domain` for what is not a time or
-/// not a range
+/// @return from 0 to 1, 0 if the formula is negative; `status::out_of_domain` for an invalid time or range
 /// @par Cost
 /// O(1); allocates nothing
 [[nodiscard]] constexpr outcome<double> real_similarity_as_printed(double t, double low, double high,
@@ -62,23 +61,24 @@ namespace straggle::inline STRAGGLE_ABI::papers::riski_2014 {
         return status::out_of_domain;
     double const to_low = t < low ? low - t : t - low, to_high = t < high ? high - t : t - high;
     double const off = (std::min)(to_low, to_high);
-    double const scale = (std::max)(t, (std::min)((std::max)(mean, low), high)); // a mean that was rounded
-    if (!(off > 0)) return 1.0;                                                  // where scale may be 0
+    double const scale =
+        (std::max)(t, (std::min)((std::max)(mean, low), high)); // the mean may have been rounded
+    if (!(off > 0)) return 1.0;                                 // scale may be 0 here
     return off < scale ? 1 - off / scale : 0.0;
 }
 
-/// Section 5 as meant: the nearest profile predicts, and a time inside of its range is what was predicted.
+/// Section 5 as intended: the nearest profile predicts, and a time inside its range counts as predicted.
 struct corrected {
-    /// The profile at the least distance.
+    /// The profile at the smallest distance.
     static constexpr bool nearest = true;
-    /// Equation 4, 1 inside of the range.
+    /// Equation 4, but 1 inside the range.
     [[nodiscard]] static constexpr outcome<double> similarity(double t, double low, double high,
                                                               double mean) noexcept {
         return predict::real_similarity(t, low, high, mean);
     }
 };
-/// Section 5 by the word. Algorithm 1, line 4, keeps a profile when `d(x, y) > d`, beginning with d = 0: it
-/// finds the one that is least similar, and none where all are at distance 0.
+/// Section 5 as printed. Algorithm 1, line 4, keeps a profile when `d(x, y) > d`, starting with d = 0: it
+/// finds the least similar profile, and none if all are at distance 0.
 struct as_printed {
     /// The profile at the largest distance.
     static constexpr bool nearest = false;
@@ -89,27 +89,27 @@ struct as_printed {
     }
 };
 
-/// What a predictor keeps. The paper keeps everything.
+/// Limits of a predictor. The paper keeps everything.
 struct predictor_options {
-    std::size_t most_profiles = 1024; ///< of a node; then the oldest profile goes. At least 1
-    std::size_t most_times = 256;     ///< of a profile; then its oldest time goes. At least 1
+    std::size_t most_profiles = 1024; ///< per node; beyond, the oldest profile is dropped. At least 1
+    std::size_t most_times = 256;     ///< per profile; beyond, its oldest time is dropped. At least 1
 };
 
-/// Algorithm 1: predicts the time of a task on a node by the times of the most similar task that has run
+/// Algorithm 1: predicts the time of a task on a node from the times of the most similar task that has run
 /// there.
 ///
-/// A profile is what a node has run with the same factors, and all the times that took: the range [t_min,
-/// t_max] and the probabilities within it. Each finished task is compared with every profile of its node
-/// (equations 2 to 4), and the weights of that node are fitted anew: least squares, none negative, sum 1. The
-/// paper is silent on a node that has run nothing, on the scale of a factor (here the range of the node's
-/// profiles), and on ties (here the profile that came first).
+/// A profile is a combination of factors that has run on a node, with all its times: the range [t_min, t_max]
+/// and the probabilities within it. Each finished task is compared with every profile of its node (equations
+/// 2 to 4), and the weights of that node are fitted anew: nonnegative least squares with sum 1. The paper
+/// does not specify the case of a node that has run nothing, the scale of a factor (here the range of the
+/// node's profiles), or ties (here the first profile wins).
 ///
 /// @tparam Record the user's record of a task
 /// @tparam Profile a `predict::task_profile`
 /// @tparam Reading `corrected` or `as_printed`
 /// @par Cost
-/// `predict` O(profiles x factors); `observe` O(profiles x factors^2): for comparison with the
-/// paper; `predict::similar_tasks` is what to use. Memory bounded by the options, for each node
+/// `predict` O(profiles x factors); `observe` O(profiles x factors^2): for comparison with the paper;
+/// otherwise use `predict::similar_tasks`. Memory bounded by the options, for each node
 /// @par Guarantees
 /// deterministic. Only allocation can throw: then the task is half learned at worst
 template <class Record, class Profile, class Reading = corrected>
@@ -119,16 +119,16 @@ class predictor {
     using node_projection = decltype(Profile::node);
 
   public:
-    /// How nodes are named.
+    /// Type of node names.
     using node_id = owned_identifier_t<detail::field_value_t<node_projection, Record>>;
-    /// What nodes are asked for by: `std::string_view` for text.
+    /// Type of node names as arguments: `std::string_view` for text.
     using node_key = typename interner<node_id>::key_type;
-    /// How many factors there are: the length of the weights.
+    /// Number of factors: the length of the weights.
     static constexpr std::size_t factor_count = reader::size;
 
     /// @param record_profile names the members of a record
-    /// @param how what is kept
-    /// @pre there is a factor; both bounds are at least 1
+    /// @param how limits
+    /// @pre there is at least one factor; both limits are at least 1
     explicit predictor(Profile record_profile, predictor_options const& how = {})
         : profile_(std::move(record_profile)),
           options_(how),
@@ -139,8 +139,8 @@ class predictor {
         STRAGGLE_EXPECTS(how.most_profiles > 0 && how.most_times > 0);
     }
 
-    /// Learns from a task that has ended (lines 10 to 15).
-    /// @return whether it was evidence; if not, `counts` tells why
+    /// Learns from a task that ended (lines 10 to 15).
+    /// @return whether it was evidence; if not, `counts` has the reason
     bool observe(Record const& task) {
         auto const& node = detail::project(profile_.node, task);
         double time = 0;
@@ -158,10 +158,10 @@ class predictor {
     }
 
     /// How long a task would take on a node (lines 1 to 9).
-    /// @param task its factors are read, but neither its node nor its time
+    /// @param task only its factors are read, not its node or time
     /// @param node where it would run
     /// @return the times of the profile, valid until the next call; `status::insufficient_evidence` for a
-    /// node that has run nothing, and where `as_printed` finds none
+    /// node that has run nothing, and if `as_printed` finds none
     [[nodiscard]] outcome<stats::empirical_view> predict(Record const& task, node_key node) {
         std::uint32_t const place = ids_.find(node);
         if (place == ids_.none) return status::insufficient_evidence;
@@ -173,12 +173,12 @@ class predictor {
         return times_.view();
     }
 
-    /// How long a task that has run on a node for a while will still take there: what is left of the times of
-    /// its profile that are longer (algorithm 2's t_left).
+    /// How long a task that has run on a node for a while will still take there: the remainders of the longer
+    /// times of its profile (algorithm 2's t_left).
     /// @param task and `node`: as above
-    /// @param elapsed how long it has run, in the unit of the times or as a `std::chrono` duration
-    /// @return as `predict`; `status::insufficient_evidence` if it has run longer than all of them;
-    /// `status::out_of_domain` for what is not a time
+    /// @param elapsed its age, in the unit of the times or as a `std::chrono` duration
+    /// @return as `predict`; also `status::insufficient_evidence` if it has run longer than all of them;
+    /// `status::out_of_domain` for an invalid time
     template <base::duration_like Duration>
     [[nodiscard]] outcome<stats::empirical_view> remaining(Record const& task, node_key node,
                                                            Duration const& elapsed) {
@@ -197,12 +197,12 @@ class predictor {
         std::uint32_t const place = ids_.find(node);
         return place == ids_.none ? std::span<double const>(even_) : nodes_[place].weights();
     }
-    /// How many profiles a node has.
+    /// Number of profiles of a node.
     [[nodiscard]] std::size_t profiles_of(node_key node) const {
         std::uint32_t const place = ids_.find(node);
         return place == ids_.none ? 0 : nodes_[place].size();
     }
-    /// What became of all tasks there were to learn from.
+    /// What became of all tasks passed to `observe`.
     [[nodiscard]] attempt_counts const& counts() const noexcept { return counts_; }
 
   private:
@@ -225,13 +225,13 @@ template <class Record, class Reading = corrected, class Profile>
     return predictor<Record, Profile, Reading>(std::move(record_profile), how);
 }
 
-/// Which tasks are asked about (section 6.1): those that have run longer than the average.
+/// Which tasks are considered (section 6.1): those that have run longer than the average.
 struct detector : detect::average_time {
-    /// The factor is 1, the average that of the finished tasks: of others no execution time is known.
+    /// The factor is 1, and the average that of finished tasks: others have no known execution time.
     constexpr detector() noexcept : average_time{.factor = 1.0, .of = basis::finished} {}
 };
 
-/// The expected profit of RiskI, put right: t_s - E[X + o], t_s the mean of `remaining`.
+/// The expected profit of RiskI, corrected: t_s - E[X + o], where t_s is the mean of `remaining`.
 ///
 /// Source: equations 5-8 and algorithm 2. The times of the copy are split at t_s, and E = P(X < t_s) U_1 +
 /// P(X >= t_s) U_2. Printed is U = avg - t_s, which is negative where the copy wins, while the text accepts E
@@ -245,10 +245,10 @@ struct detector : detect::average_time {
 /// @par Accuracy
 /// that of the two means
 struct profit {
-    /// What stands in reports.
+    /// The name in reports.
     static constexpr std::string_view name = "riski_2014";
 
-    /// What a copy is worth. The win probability is P(X + o < t_s).
+    /// The value of a copy. The win probability is P(X + o < t_s).
     /// @return as `assign::expected_gain`
     [[nodiscard]] constexpr outcome<assign::backup_value> value(assign::backup_case const& c) const {
         if (status const s = detail::check_case(c); s != status::ok) return s;
@@ -258,23 +258,23 @@ struct profit {
         double const wins = static_cast<double>(copy.count_below(*left)), gain = *left - *mean;
         return detail::finite_value({gain, gain, 0, wins / static_cast<double>(copy.size())});
     }
-    /// Whether a copy shall be launched: "if E(T) > 0".
+    /// Whether to launch a copy: "if E(T) > 0".
     [[nodiscard]] constexpr bool accepts(assign::backup_value const& v) const noexcept {
         return v.profit > 0;
     }
 };
 
-/// The expected profit of RiskI by the word: the time lost, the second mean over both parts, and t_s in both.
-/// It selects what loses.
+/// The expected profit of RiskI as printed: with the opposite sign, the second mean over both parts, and t_s
+/// in both. It selects copies that lose.
 ///
 /// Source: equations 6 to 8.
 /// @par Cost
 /// as `profit`, and so is its accuracy
 struct profit_as_printed {
-    /// What stands in reports.
+    /// The name in reports.
     static constexpr std::string_view name = "riski_2014_as_printed";
 
-    /// E(T) by the word, as profit and gain. The win probability is P(X + o < t_s).
+    /// E(T) as printed, as profit and gain. The win probability is P(X + o < t_s).
     /// @return as `profit`
     [[nodiscard]] constexpr outcome<assign::backup_value> value(assign::backup_case const& c) const {
         if (status const s = detail::check_case(c); s != status::ok) return s;
@@ -288,7 +288,7 @@ struct profit_as_printed {
                          static_cast<double>(copy.size() - wins) / n * (*mean - *left);
         return detail::finite_value({e, e, 0, static_cast<double>(wins) / n});
     }
-    /// Whether a copy shall be launched: "if E(T) > 0".
+    /// Whether to launch a copy: "if E(T) > 0".
     [[nodiscard]] constexpr bool accepts(assign::backup_value const& v) const noexcept {
         return v.profit > 0;
     }
@@ -297,23 +297,23 @@ struct profit_as_printed {
 /// Algorithm 2, lines 7 to 9, and figure 9(d): the straggler is killed if "remaining time t_left > the worst
 /// reexecution time t_max". Where both are ranges: its best remaining time against the copy's worst time.
 ///
-/// Source: line 7 stands behind the loop over the nodes, so that by the word t_max is that of the node looked
-/// at last; meant is that of the node chosen.
-/// @param remaining what the straggler still takes where it runs
-/// @param copy what its copy takes on the node chosen
-/// @param launch before the copy runs, added to its time
-/// @return false where one of the distributions is empty
+/// Source: line 7 comes after the loop over the nodes, so as printed t_max is that of the last node examined;
+/// intended is that of the chosen node.
+/// @param remaining time the straggler still needs where it runs
+/// @param copy time of its copy on the chosen node
+/// @param launch start-up time of the copy, added to its time
+/// @return false if one of the distributions is empty
 [[nodiscard]] constexpr bool kills_straggler(stats::empirical_view const& remaining,
                                              stats::empirical_view const& copy, double launch = 0) noexcept {
     return assign::kills_straggler(assign::kill_rule::when_certain, remaining, copy, launch);
 }
 
-/// Algorithm 2: each straggler in turn gets a copy on the node of the largest profit, and is killed where the
-/// copy must win. One copy per task, as Hadoop has it; no limit else.
+/// Algorithm 2: each straggler in turn gets a copy on the node with the largest profit, and is killed if the
+/// copy must win. One copy per task, as in Hadoop; no other limit.
 /// @tparam Profit `profit`, or `profit_as_printed`
 template <assign::profit_policy Profit = profit>
 struct assigner : assign::assigner<Profit, assign::assignment_in_turn> {
-    /// @param launch before a copy runs, added to its time; at least 0
+    /// @param launch start-up time of a copy, added to its time; at least 0
     explicit assigner(double launch = 0)
         : assign::assigner<Profit, assign::assignment_in_turn>(
               Profit{}, {.kill = assign::kill_rule::when_certain, .launch = launch}) {}

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of papers::riski_2014: the profiles of the tasks that a node has run, and its weights.
+/// Private part of papers::riski_2014: the profiles of a node's tasks, and its weights.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -29,7 +29,7 @@ class riski_profiles {
     [[nodiscard]] std::size_t size() const noexcept { return profiles_.size(); }
     [[nodiscard]] std::span<double const> weights() const noexcept { return weights_; }
 
-    // The times of the profile that is least, or by the word of algorithm 1 most, unlike the row.
+    // The times of the profile nearest to the row or, with algorithm 1 as printed, the farthest from it.
     [[nodiscard]] std::vector<double> const* most_similar(std::span<predict::factor_kind const> kinds,
                                                           std::span<double const> row, bool nearest) const {
         std::vector<double> const* best = nullptr;
@@ -44,7 +44,7 @@ class riski_profiles {
         return best;
     }
 
-    // Compares a finished task with all profiles, fits the weights, and remembers it.
+    // Compares a finished task with all profiles, fits the weights, and stores it.
     template <class Similarity>
     void learn(std::span<predict::factor_kind const> kinds, std::span<double const> row, double time,
                std::size_t most_profiles, std::size_t most_times, Similarity similarity) {
@@ -53,7 +53,7 @@ class riski_profiles {
         for (profile& p : profiles_) {
             if (is_same(p.row, row)) same = &p;
             auto const [low, high] = std::minmax_element(p.times.begin(), p.times.end());
-            double mean = 0; // not of the sum, which may be too large
+            double mean = 0; // not computed from the sum, which may overflow
             for (std::size_t i = 0; i < p.times.size(); ++i)
                 mean += (p.times[i] - mean) / static_cast<double>(i + 1);
             outcome<double> const real = similarity(time, *low, *high, mean);
@@ -61,7 +61,7 @@ class riski_profiles {
             predict::factor_similarities(kinds, row, p.row, ranges_, similarities_);
             fit_.observe(similarities_, *real);
         }
-        fit_.fit(weights_, scratch_); // all equal where there is nothing to fit
+        fit_.fit(weights_, scratch_); // all equal without data to fit
         if (same == nullptr) {
             if (profiles_.size() == most_profiles) profiles_.erase(profiles_.begin());
             same = &profiles_.emplace_back();
@@ -83,7 +83,7 @@ class riski_profiles {
         return true;
     }
 
-    // The least and the largest amount of each factor.
+    // The minimum and maximum of each factor.
     void widen(std::span<double const> row) noexcept {
         for (std::size_t k = 0; k < row.size(); ++k) {
             if (predict::is_missing_factor(row[k])) continue;
@@ -94,7 +94,7 @@ class riski_profiles {
         }
     }
 
-    std::vector<profile> profiles_; // the oldest first
+    std::vector<profile> profiles_; // oldest first
     predict::weight_fit fit_;
     predict::weight_scratch scratch_;
     std::vector<double> weights_, low_, high_, ranges_, similarities_;
