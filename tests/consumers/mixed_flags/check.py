@@ -10,8 +10,10 @@ what was compiled for another machine. Weak symbols of the standard library that
 whoever mixes flags to know.
 """
 import itertools
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -47,13 +49,14 @@ def main():
         print("this is no x86: no unit for AVX2")
     has_vectors = ["-DHAS_VECTORS"] if VECTORS in units else []
     common = [*compiler, "-std=c++20", "-O2", f"-I{include}"]
-    objects = {}
-    for name, flags in units.items():
-        objects[name] = work / f"{name}.o"
-        run(*common, *flags, f"-DUNIT={name}", "-c", HERE / "unit.cpp", "-o", objects[name])
-    run(*common, *has_vectors, "-c", HERE / "main.cpp", "-o", work / "main.o")
+    objects = {name: work / f"{name}.o" for name in units}
+    compiled = [[*flags, f"-DUNIT={name}", "-c", HERE / "unit.cpp", "-o", objects[name]]
+                for name, flags in units.items()]
     # The same flags again: these two must share, or what follows would see nothing.
-    run(*common, "-DUNIT=use_plain_too", "-c", HERE / "unit.cpp", "-o", work / "again.o")
+    compiled.append(["-DUNIT=use_plain_too", "-c", HERE / "unit.cpp", "-o", work / "again.o"])
+    compiled.append([*has_vectors, "-c", HERE / "main.cpp", "-o", work / "main.o"])
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda arguments: run(*common, *arguments), compiled))
 
     symbols = {name: weak_symbols("nm", path) for name, path in objects.items()}
     again = weak_symbols("nm", work / "again.o")
