@@ -112,7 +112,7 @@ namespace {
 std::string by_attempts(verdict const& v) {
     if (v.rule == "slowdown") return in_words(v.slow);
     if (v.rule == "running_time" || v.rule == "hung")
-        return "attempts have run for " + fixed(v.value, 1) + " times as long as usual and do not end";
+        return "attempts ran for " + fixed(v.value, 1) + " times as long as usual without ending";
     if (v.rule == "killed")
         return counted(static_cast<std::uint64_t>(v.value), "attempt") +
                " in a row were killed, while their siblings ended elsewhere";

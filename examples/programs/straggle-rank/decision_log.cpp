@@ -51,9 +51,11 @@ void log_writer::take(decided_window const& w) {
     if (by_attempts_) {
         line["now"] = w.now;
         ordered_json& ended = line["ended"] = ordered_json::array();
-        for (past_attempt const& a : w.ended)
+        for (past_attempt const& a : w.ended) {
             ended.push_back({a.node, a.job, a.task ? ordered_json(*a.task) : ordered_json(nullptr), a.start,
                              a.end, static_cast<int>(a.status)});
+            if (a.input > 0) ended.back().push_back(a.input);
+        }
     }
     file_.stream() << line.dump() << '\n';
 }

@@ -115,9 +115,9 @@ whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use
     // One decision: one in twenty may name a healthy node.
     evidence e(f, o, attempts_of(h), 20, true);
     double now = 0;
-    with_attempts(h, [&](auto const& attempts, auto const&) {
+    with_attempts(h, [&](auto const& attempts, auto const& fields) {
         job_cutter jobs(h.jobs.ids().size());
-        past_by_end past(attempts);
+        past_by_end past(attempts, fields.input);
         if (jobs.cuts()) {
             past.rest([&](past_attempt const& a) { jobs.count(a); });
             past.rewind();

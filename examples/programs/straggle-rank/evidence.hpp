@@ -22,6 +22,7 @@ struct past_attempt {
     std::optional<std::uint32_t> task;
     double start = 0, end = 0;
     straggle::attempt_status status = straggle::attempt_status::success;
+    double input = 0; ///< how much it had to read; 0 if unknown
 };
 
 /// The library's own rule, with the limits of the command line.
@@ -65,7 +66,8 @@ class evidence {
                                                              .node = &past_attempt::node,
                                                              .start = &past_attempt::start,
                                                              .end = &past_attempt::end,
-                                                             .status = &past_attempt::status};
+                                                             .status = &past_attempt::status,
+                                                             .input = &past_attempt::input};
     using node_fields =
         straggle::node_fields<std::uint32_t known_node::*, std::uint32_t known_node::*,
                               straggle::base::no_field, std::optional<std::uint32_t> known_node::*,

@@ -82,6 +82,9 @@ class attempt_list {
     }
 
     [[nodiscard]] int places() const { return places_; }
+    [[nodiscard]] std::size_t size() const {
+        return std::visit([](auto const& list) { return list.size(); }, list_);
+    }
     void followed_by(repeated_tasks& tasks) const {
         std::visit([&](auto const& list) { tasks.follow(list); }, list_);
     }
@@ -179,8 +182,9 @@ class csv_file {
           bytes_(bytes),
           progress_(options.show_progress, bytes_),
           success_(options.success),
-          with_input_(options.with_input),
-          only_times_(!with_input_ && !columns_.has(column::slots)),
+          needs_input_(options.needs_input),
+          has_input_(columns_.has(column::input)),
+          only_times_(!has_input_ && !columns_.has(column::slots)),
           to_(to),
           history_(to.h) {
         bool const durations = columns_.has(column::duration);
@@ -189,7 +193,7 @@ class csv_file {
         history_.has_durations = durations;
         if (columns_.has(column::start)) history_.start_column = columns_.name(column::start);
         if (columns_.has(column::end)) history_.end_column = columns_.name(column::end);
-        history_.has_inputs = history_.has_inputs || columns_.has(column::input);
+        history_.has_inputs = history_.has_inputs || has_input_;
         history_.has_tasks = history_.has_tasks || columns_.has(column::task);
         for (column const c : {column::start, column::end, column::duration})
             if (columns_.has(c)) check_unit(columns_.name(c));
@@ -231,13 +235,16 @@ class csv_file {
 
         row_times const times{number_in(record, column::start), number_in(record, column::end),
                               number_in(record, column::duration)};
-        number const input = with_input_ ? number_in(record, column::input) : number{};
+        number const input = has_input_ ? number_in(record, column::input) : number{};
+        number const needed = needs_input_ ? input : number{};
         number const slots = number_in(record, column::slots);
         if (names.node != attempt_names{}.node) note_slots(names.node, slots);
-        if (!is_usable({times.start, times.end, times.duration, input, slots})) return;
+        if (!is_usable({times.start, times.end, times.duration, needed, slots})) return;
         to_.list.add(times, {names, status});
-        if (with_input_)
-            history_.inputs.push_back(input.kind == number_kind::missing ? std::nan("") : value_of(input));
+        if (is_known(input) || (has_input_ && (needs_input_ || !history_.inputs.empty()))) {
+            history_.inputs.resize(to_.list.size(), std::nan(""));
+            if (is_known(input)) history_.inputs.back() = value_of(input);
+        }
     }
 
     // Nearly all rows: digits in the columns of times, and no other number. Written where they stay, as a
@@ -290,6 +297,9 @@ class csv_file {
         if (rows.lines.size() < 5) rows.lines.push_back(csv_.line());
     }
 
+    static bool is_known(number const& n) {
+        return n.kind == number_kind::exact || n.kind == number_kind::real;
+    }
     static double value_of(number const& n) {
         if (n.kind == number_kind::real) return n.value;
         return static_cast<double>(n.digits) /
@@ -298,7 +308,7 @@ class csv_file {
 
     void note_slots(std::uint32_t node, number const& slots) {
         if (node >= history_.slots.size()) history_.slots.resize(node + 1, 0);
-        if (slots.kind != number_kind::exact && slots.kind != number_kind::real) return;
+        if (!is_known(slots)) return;
         history_.slots[node] = (std::max)(history_.slots[node], value_of(slots));
     }
 
@@ -315,7 +325,7 @@ class csv_file {
     std::uint64_t bytes_;
     progress_bar progress_;
     std::vector<std::string> const& success_;
-    bool with_input_, only_times_;
+    bool needs_input_, has_input_, only_times_;
     history_parts& to_;
     history& history_;
     std::string job_;       // put together of several columns
@@ -325,6 +335,7 @@ class csv_file {
 
 history finished(history_parts parts) {
     parts.h.places = parts.list.places();
+    if (!parts.h.inputs.empty()) parts.h.inputs.resize(parts.list.size(), std::nan(""));
     parts.h.attempts = std::move(parts.list).take();
     // A node the file gives no number of slots for has one.
     parts.h.slots.resize(parts.h.nodes.size(), 0);
@@ -384,8 +395,9 @@ history read_log(std::vector<std::string> const& files, std::unique_ptr<readers:
                 list.emplace_back(names_in(parts, a.job, a.node, a.task), status_of(a.end_state));
             if (a.start) b.set_start(a.start->count());
             if (a.end) b.set_end(a.end->count());
+            if (a.input && !parts.h.has_inputs) parts.h.inputs.resize(list.size() - 1, std::nan(""));
             parts.h.has_inputs = parts.h.has_inputs || a.input.has_value();
-            if (options.with_input) parts.h.inputs.push_back(a.input.value_or(std::nan("")));
+            if (parts.h.has_inputs) parts.h.inputs.push_back(a.input.value_or(std::nan("")));
         },
         std::move(first));
     readers::expect_attempts(report);

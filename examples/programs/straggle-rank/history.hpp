@@ -126,7 +126,7 @@ struct history {
     std::string file;
     /// Exact ticks if every time in the file has at most nine decimal places, else floating point.
     std::variant<std::vector<attempt<std::int64_t>>, std::vector<attempt<double>>> attempts;
-    std::vector<double> inputs; ///< by attempt, NaN for unknown; empty unless they matter
+    std::vector<double> inputs; ///< by attempt, NaN for unknown; empty if none is known
     straggle::interner<std::string> jobs, nodes;
     std::vector<double> slots; ///< by node; the largest number the file gives
     bool has_durations = false;
@@ -144,7 +144,7 @@ struct reading_options {
     std::optional<readers::format> from{}; ///< nothing: found out
     std::string join{};                    ///< what `sacct` says of the jobs of a Nextflow trace
     std::vector<std::string> success{};    ///< further words of CSV for an attempt that succeeded
-    bool with_input = false;               ///< whether input sizes matter
+    bool needs_input = false;              ///< a row whose input cannot be read is not used
     bool show_progress = false;
 };
 

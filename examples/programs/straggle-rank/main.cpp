@@ -121,7 +121,7 @@ void run(options o) {
                                           .from = o.from,
                                           .join = o.join,
                                           .success = o.success,
-                                          .with_input = o.normaliser == normaliser::work_rate,
+                                          .needs_input = o.normaliser == normaliser::work_rate,
                                           .show_progress = !o.quiet && isatty(STDERR_FILENO) != 0});
     if (o.finds_window) o.windows = recommended_lengths(past, o);
     if (!o.future.learn.empty()) return learn_from(past, o);

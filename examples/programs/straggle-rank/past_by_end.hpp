@@ -6,6 +6,7 @@
 /// clock that begins with them. There is no copy of them, as histories are long.
 #pragma once
 
+#include "attempt_list.hpp"
 #include "evidence.hpp"
 #include "history.hpp"
 
@@ -31,7 +32,8 @@ class past_by_end {
 
   public:
     /// @param attempts outlive it
-    explicit past_by_end(List const& attempts) : attempts_(attempts) {
+    /// @param input how much each of them had to read
+    explicit past_by_end(List const& attempts, input_of<record> input) : attempts_(attempts), input_(input) {
         for (std::size_t i = 0; i < attempts.size(); ++i) {
             record const& a = attempts[i];
             if (!a.end() || !a.job() || !a.node()) continue;
@@ -97,6 +99,7 @@ class past_by_end {
         past_attempt p{*a.job(), *a.node(), a.task(), 0, 0, a.status()};
         p.end = any_end_ ? static_cast<double>(*a.end() - origin_) : took;
         p.start = p.end - took;
+        p.input = input_(a).value_or(0);
         return p;
     }
     static Time begin_of(record const& a) {
@@ -105,6 +108,7 @@ class past_by_end {
     }
 
     List const& attempts_;
+    input_of<record> input_;
     std::vector<std::uint32_t> order_; // empty where they are in order
     std::size_t next_ = 0;
     Time origin_{};

@@ -142,6 +142,7 @@ past_attempt attempt_from(json const& from, std::size_t nodes) {
     int const status = integer_of<int>(from.at(5), "status of an attempt");
     if (status < 0 || status > 2) throw std::runtime_error("an attempt has ended in no way that there is");
     a.status = static_cast<straggle::attempt_status>(status);
+    if (from.size() > 6) a.input = real_of(from.at(6), "input of an attempt");
     return a;
 }
 

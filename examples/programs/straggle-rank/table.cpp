@@ -433,8 +433,9 @@ class table {
         if (small + equal > 0)
             out_ << "; left out with " << counted(attempts, "attempt") << ": " << grouped(small)
                  << " with too few tasks, " << grouped(equal) << " with equal times";
-        if (std::uint64_t const without = jobs_without_input(h_); without > 0)
-            out_ << "; " << counted(without, "job") << " by time alone, as inputs are missing";
+        std::uint64_t const without =
+            r_.options.normaliser == normaliser::work_rate ? jobs_without_input(h_) : 0;
+        if (without > 0) out_ << "; " << counted(without, "job") << " by time alone, as inputs are missing";
         out_ << ".\n";
     }
 

@@ -347,7 +347,7 @@ timeline follow(history& h, options const& o, fleet const& f, window_calendar co
         t.untimed = windows.untimed(all);
         attempts_by_end<Time> attempts(all, last_use);
         std::optional<past_by_end<attempts_by_end<Time>>> past;
-        if (o.decides_by_slowdown()) past.emplace(attempts);
+        if (o.decides_by_slowdown()) past.emplace(attempts, fields.input);
         double const origin = past ? static_cast<double>(past->origin()) : 0;
         std::unique_ptr<keeper> const k = make_keeper(f, o, attempts.size(), slide, origin / slide);
         windows.follow(attempts, fields, t, *k, books, sinks, past ? &*past : nullptr);
