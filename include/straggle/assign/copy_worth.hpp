@@ -80,6 +80,7 @@ class attempt_luck {
 namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// The expected values over both times.
+///
 /// There are two cases. If the place is to blame, a copy is a fresh draw from the times of the siblings. If
 /// the task is to blame, because it has more to do or uses a resource that is slow everywhere, the copy takes
 /// as long as the task itself, except for the speed of the node and the usual difference between two

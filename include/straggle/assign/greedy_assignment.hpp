@@ -143,6 +143,7 @@ inline void expect_assignable(assign::assignable_pairs const& p, std::span<std::
 namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// Rows in the given order: each takes the best of the columns that still have room.
+///
 /// Source: RiskI (Zheng et al. 2014), algorithm 2, for one straggler after the other. Appropriate if the
 /// order of the rows is their priority. Ties go to the larger `second`, then to the first column.
 /// @par Cost
@@ -174,6 +175,7 @@ class assignment_in_turn {
 };
 
 /// The best pair first, then the best of the remaining ones, until rows or columns are used up.
+///
 /// The sum is at least half of the maximum. Ties go to the larger `second`, then to the first row, then to
 /// the first column.
 /// @par Cost

@@ -23,6 +23,7 @@
 namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// The assignment with the largest sum; a row stays without a column if that is better.
+///
 /// Rows get columns one at a time, always the row that increases the sum most: it takes its best column, the
 /// displaced row takes its next-best column, and so on until a column has room. A row that has a column keeps
 /// one, though possibly a different one. So the first k rows are the best k rows, for every k: a limit on

@@ -49,6 +49,7 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// The fields of a suspect, derived from those of the running task that its `row` points to: where it runs,
 /// how many attempts of it run, whether it may be copied. The suspect itself contains the time it has left.
+///
 /// A record names one node. If it stands for several attempts and a copy must avoid all their nodes, or for
 /// `.next_slowest` and `.can_run`, use your own `straggler_fields`.
 /// @par Example

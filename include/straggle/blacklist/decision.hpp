@@ -24,6 +24,7 @@ namespace straggle::inline STRAGGLE_ABI {
 
 /// One node with evidence against it, and everything needed to explain it to an operator. A node avoided for
 /// several windows keeps the evidence of the last window that found it weak.
+///
 /// Read the slowdown first: "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks". The scores
 /// behind it are filled in only from a ranking.
 /// @tparam Text type that holds the names of policy and limit; `logged_verdict` owns them

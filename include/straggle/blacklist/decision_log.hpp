@@ -253,6 +253,7 @@ template <class NodeId, class JobId, class Keeper>
 }
 
 /// Decides again on the window of a record, and compares.
+///
 /// A new `rolling_blacklister` with the policies and limits of the original makes bit-identical decisions if
 /// it is passed all records from the first on; a policy with a random fill needs its engine in the original
 /// state, a limit on demand the original demands.

@@ -68,6 +68,7 @@ class fleet_view {
 };
 
 /// A limit on what may be taken out: a `record::limit` that sees a `fleet_view` and is asked about nodes.
+///
 /// A blacklister asks about the candidates, worst first. A `rolling_blacklister` asks about nodes already out
 /// before newcomers: first excluded nodes, then those on probation, the most recent exclusion first, so that
 /// a shrinking limit releases the oldest. A newcomer comes earlier only if it is provably slower than one of
@@ -158,6 +159,7 @@ class at_most {
 /// always be taken if it holds at most half of them. The library's default limit, with a fifth: two of ten
 /// equal nodes, one of three to nine, none of two. The same rule as `node_stage_options::share_of_slots`. A
 /// share of 0 takes none.
+///
 /// The fleet is every node in the ranking, with or without an interval, and every node that is already out.
 /// Nodes avoided or on probation count as taken.
 template <class Slots = one_slot>

@@ -45,6 +45,7 @@ template <class Selection>
 namespace straggle::inline STRAGGLE_ABI {
 
 /// Decides which nodes to avoid, window after window, from rankings and with custom policies.
+///
 /// Use `dynamic_blacklist` if you can pass it attempts: it sees running and failed ones, accumulates
 /// evidence, and weighs the cost of an exclusion. This class is for papers and custom rules.
 ///

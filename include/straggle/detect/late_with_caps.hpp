@@ -109,6 +109,7 @@ struct late_with_caps {
     }
 
     /// Appends the nodes that must not get copies, by index.
+    ///
     /// By quantile: those whose tasks, finished and running, have done less in total than that quantile of
     /// the nodes (the paper: "total progress"). By deviations: those whose finished tasks took longer on
     /// average than mean + slow_node * deviation of the nodes' averages (Hadoop 1; a node without finished

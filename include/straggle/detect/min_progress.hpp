@@ -19,6 +19,7 @@ inline constexpr char min_progress_name[] = "min_progress";
 namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Keeps the suspects of another rule whose progress lies within [least, most].
+///
 /// The first reports of a task are coarse, and rates and times estimated from them erratic: `least` waits
 /// until there is enough to judge by. A task past `most` is nearly done: a copy would lose. But a task that
 /// hangs at the start never reaches `least`, so use `task_lag` for rules that must find those.

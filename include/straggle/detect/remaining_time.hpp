@@ -59,6 +59,7 @@ struct sibling_time_estimate {
 
 /// Remaining time from a table of estimators that the user updates, one for each row of the range of
 /// snapshots.
+///
 /// `largest_gain{by_row(table)}`; if the table is indexed by task instead of row, write a function object
 /// that calls `remaining_at` with the task of the row. (A capturing lambda works for a detector alone, but
 /// cannot be assigned to, which `straggler_detector` requires.)

@@ -19,6 +19,7 @@ inline constexpr char without_copies_name[] = "without_copies";
 namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Keeps the suspects of another rule that have a single running attempt.
+///
 /// A task does not stop being a straggler when it gets a copy, so the rules themselves ignore copies (except
 /// those that decide what to copy, such as `late_with_caps`). Wrap this around a rule whose suspects are
 /// copied without further checks, as Spark and Hadoop do; omit it when measuring detection.

@@ -20,6 +20,7 @@
 namespace straggle::inline STRAGGLE_ABI::gang {
 
 /// Maps the members of a report to their meaning. An aggregate for designated initializers.
+///
 /// A rank reports a step once, or once for each section and microbatch of it. Either pass a `duration`, and
 /// how much of it the rank `waited` for others; or pass when the rank `arrived` at a barrier, from which its
 /// work follows: the time from the release of the previous barrier, which is the last arrival there, to its

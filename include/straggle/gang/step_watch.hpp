@@ -93,6 +93,7 @@ struct replacement {
 };
 
 /// Finds the ranks that a gang waits for.
+///
 /// Source: ours. The loss explained by a rank, section or stage is computed from how long a step would have
 /// taken if all others had worked like the median of their stage, after Lin et al., *Understanding stragglers
 /// in large model training using what-if analysis* (OSDI 2025).

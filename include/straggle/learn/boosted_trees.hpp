@@ -38,6 +38,7 @@ struct feature_use {
 /// Source: T. Chen and C. Guestrin, XGBoost: A Scalable Tree Boosting System (2016),
 /// doi:10.1145/2939672.2939785; the sum and the function are computed in single precision in XGBoost's order,
 /// so the probabilities are identical to those of XGBoost (1.7.4, `binary:logistic`).
+///
 /// Without trees, as after construction, it accepts rows of any length and returns 0.5.
 /// @par Cost
 /// 16 bytes per node, 8 per tree. Prediction allocates nothing

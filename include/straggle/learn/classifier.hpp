@@ -23,8 +23,10 @@ namespace straggle::inline STRAGGLE_ABI::learn {
 /// reason and keeps the old model: `status::insufficient_evidence` without rows, `status::out_of_domain` for
 /// labels that are not 0 or 1, infinite values or mismatched sizes. Examples of a single class are not a
 /// failure.
+///
 /// `predict(row)` is the probability in [0, 1] that the label of a row is 1; the row has as many values as
 /// the training rows. Before training it is any constant.
+///
 /// `name` appears in reports.
 template <class Classifier>
 concept classifier =

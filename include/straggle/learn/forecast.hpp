@@ -221,6 +221,7 @@ struct forecast_cell {
 
 /// Table III of ML-NA: every window of periods, each tested on the period after it, next to two forecasts
 /// without learning, which the paper omits.
+///
 /// All three forecasts call a node not weak if it was absent from the previous period. Nothing is learned
 /// from a tested period or later ones.
 /// @param periods in order of time, all with labels

@@ -30,6 +30,7 @@ struct group_profile {
 };
 
 /// The groups of a fleet, the weakest first.
+///
 /// Source: ML-NA algorithm 1. C1: the weakest group has the most days with a positive mean score; C2: ties go
 /// to the smallest average deviation (its weakness is then the most certain). Ours: further ties go to the
 /// higher mean score, then the lower number; empty groups come last.

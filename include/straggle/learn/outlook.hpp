@@ -49,6 +49,7 @@ struct forecast_record {
 };
 
 /// Which nodes will be weak in the next period.
+///
 /// Call `observe` during a day, `close_day` at its end, `forecast` at any time. On the last day of a period,
 /// the object finds its weak nodes, judges the forecast made for it, and learns the next one. It does not
 /// give a forecast that has been no better so far than "as it was before": `forecast` returns

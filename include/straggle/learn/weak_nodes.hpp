@@ -33,6 +33,7 @@ struct group_count_score {
 
 /// The best number of groups: the one with the best score; if its weakest group has more than `most_weak` of
 /// the nodes, the next best score with a larger number, and so on.
+///
 /// Source: ML-NA section III.B.1 and table I: the paper takes one such step, this as many as necessary. Ties
 /// go to the smaller number.
 /// @param scores for any numbers of groups, in any order

@@ -67,6 +67,7 @@ struct effect_options {
 };
 
 /// Compares observations with and without an action, in strata of comparable ones.
+///
 /// Outcomes are logarithms of times. The means of the two sides are compared within each stratum; strata are
 /// weighted by their information, n m / (n + m). The interval is a confidence sequence (a normal mixture, H.
 /// Robbins, Statistical methods related to the law of the iterated logarithm, 1970,

@@ -110,6 +110,7 @@ class plan_writer;
 namespace straggle::inline STRAGGLE_ABI {
 
 /// The result of `mitigator::decide`.
+///
 /// A plan is advice: an ignored item costs nothing, and the next decision may repeat it.
 /// @par Guarantees
 /// unchanged until the next `decide`; a copy stays valid

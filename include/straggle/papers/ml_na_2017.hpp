@@ -48,6 +48,7 @@ inline constexpr learn::boosted_trees_options other_classifier{.eta = 0.3, .max_
 
 /// The tuples of all nodes, without the node: mean score, deviation and number of tasks, each from day 1 to
 /// d.
+///
 /// As the tuple is cumulative, a day without a task of the node has the values of the previous day, and only
 /// the days before its first task lack mean and deviation (NaN). Its number of tasks is then known: 0. But
 /// before any node has run a task, the number is NaN as well: all numbers are equal and cannot be normalized.

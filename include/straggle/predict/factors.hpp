@@ -4,7 +4,9 @@
 /// @file
 /// Factors that may affect the time of a task, read from the user's own records: a row of numbers per task,
 /// for members of any type.
+///
 /// factors(numeric(&task::input), categorical(&task::job))
+///
 /// selects the members (or callables) that are factors; a `factor_reader` converts them to rows, and
 /// remembers which category has which number.
 #pragma once
@@ -225,6 +227,7 @@ template <class List, class Record>
 concept factors_for = detail::is_factor_list<List> && detail::list_reads<List, Record>;
 
 /// Converts records to rows of factors.
+///
 /// Each category of a factor gets a code, a whole number from 0, when it is first read; a code stays with its
 /// category and is never reused. Codes of different factors are unrelated.
 /// @tparam Record the user's record type

@@ -101,6 +101,7 @@ class node_weights {
     }
 
     /// Adds a pair of tasks that both ran on `node`, for the node and for the fleet.
+    ///
     /// Both kinds of pairs are needed: without this one nodes use the fleet's weights, without the other the
     /// factor "which node" gets none.
     /// @return and preconditions as `weight_fit::observe`
@@ -123,6 +124,7 @@ class node_weights {
     }
 
     /// The weights for tasks on a node; the fleet's for an unknown one. Valid until the next change.
+    ///
     /// They are from the last fit, which is recent but not always after the last pair (see `fit`).
     /// @par Cost
     /// O(1), allocates nothing

@@ -4,6 +4,7 @@
 /// @file
 /// Which finished tasks are most similar to this one, and how long did they take? Stores a bounded number of
 /// rows of factors with the time of each task, and finds the nearest by weighted Euclidean distance.
+///
 /// Weights belong to the query, not to the store: they may change with each query at no cost. So may the
 /// scales of numeric factors, which follow the stored records: a difference of 1 is their whole range.
 #pragma once

@@ -78,6 +78,7 @@ struct reading_counts {
 };
 
 /// The state common to all estimators: the last reading, and counts.
+///
 /// A task starts at (0, 0): a first reading at time 0 carries no information and counts as
 /// `time_stood_still`. The same progress at a later time is a valid reading: it shows that the task stood
 /// still.
@@ -150,6 +151,7 @@ inline constexpr double least_telling_progress = 1e-4;
 }
 
 /// A task continues at its average pace: `average_rate_remaining` of the last reading.
+///
 /// Exact for a task of constant speed, slow to notice a change.
 /// @par Cost
 /// 40 bytes; O(1) per reading; allocates nothing
@@ -168,6 +170,7 @@ class average_rate : public task_readings {
 
 /// A task takes as long as its siblings took, times the slowdown of its node; its reports are ignored, except
 /// for the time and whether it is done.
+///
 /// For tasks without useful reports. It is silent until the usual time is passed. A task past that time has 0
 /// left: it is due, which does not predict when it will end.
 ///
@@ -207,6 +210,7 @@ class sibling_time : public task_readings {
 };
 
 /// The remaining time at a later moment without a new reading: assumes the same end as before. Not below 0.
+///
 /// So a silent task seems to approach its end. If tasks are expected to report, call `observe(now,
 /// estimator.progress())` for those that have not: silence then counts as no progress, as in Hadoop, which
 /// makes up a report after nine seconds without one.

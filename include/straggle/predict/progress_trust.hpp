@@ -79,6 +79,7 @@ struct progress_worth {
 /// as slow. Errors are logarithms of promised / actual remaining time: a phase that is always fast or slow is
 /// a bias and is corrected; jumps and noise are variance. Before tasks have ended, progress has almost no
 /// weight.
+///
 /// A part that no ended task has passed through is assumed to be like the others: reports of a usual task
 /// skip the first part, and slow tasks seen there do not end, as their copies win.
 ///

@@ -25,6 +25,7 @@ inline double smoothed(double before, double speed, double step, double tau) noe
 namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// A task continues at its recent pace: its speed, smoothed with a memory that fades as exp(-dt / tau).
+///
 /// Each reading adds the speed since the previous one; the older speed keeps the weight exp(-dt / tau), so
 /// that data of age tau counts 1/e, for any spacing of the readings. The first speed is that since the start.
 ///

@@ -84,6 +84,7 @@ concept optional_limit =
 namespace straggle::inline STRAGGLE_ABI::record {
 
 /// A limit on requests, which sees its surroundings as a `Context`.
+///
 /// For each decision, `begin(context, candidates)` is called once with the number of candidates; then
 /// `admits(request)`, possibly more than once per request, and `take(request)` for each granted request.
 /// `take` must not make room: a refused request stays refused until the next decision. `name` appears in

@@ -35,6 +35,7 @@ struct epoch_number<Time> {
 };
 
 // Converts the caller's times to numbers relative to the first time seen.
+//
 // The caller reports jumps of the clock, since only it sees the steps between decisions: a step back, or a
 // step many times longer than usual although events kept their usual pace. Times before and after a jump are
 // not comparable.

@@ -14,6 +14,7 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 
 /// Cases by truth and prediction, for example tasks (a straggler? detected?) or nodes (weak? forecast as
 /// weak?).
+///
 /// A ratio with an empty denominator is `status::insufficient_evidence`, never 0 or 1.
 /// @par Cost
 /// 32 bytes, everything O(1); allocates nothing

@@ -4,6 +4,7 @@
 /// @file
 /// Private part of `assign/optimal_assignment.hpp`: finds the pairs of a row that yield most at the current
 /// prices, without examining all of them.
+///
 /// A row holds its best pairs (an eighth of all, or 64) close together in memory, and lists the best 64 of
 /// those in order. Both are based on earlier prices. As prices only rise, the old yield of a pair is an upper
 /// bound from then on; the same holds for pairs not listed, or not held. A list is sorted again once outdated

@@ -62,6 +62,7 @@ struct ended_job {
 
 // Counts failures by distinct tasks. A task that failed on two nodes is a bad task: its failures are
 // withdrawn. If it succeeds after all, the nodes were at fault, and it counts for each of them.
+//
 // A node that recently only failed is a suspect. As long as suspects are few, their failures do not enter the
 // usual rate, and a task that failed on a suspect is not suspected itself: otherwise several such nodes would
 // excuse one another.

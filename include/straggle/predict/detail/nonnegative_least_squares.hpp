@@ -19,6 +19,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // Minimizes x'Ax - 2b'x over x >= 0, where A is S'S and b is S'R, by the active set method of Lawson and
 // Hanson (Solving Least Squares Problems, 1974, chapter 23) in the form for normal equations (Bro and de
 // Jong, 1997).
+//
 // Their method is guaranteed to terminate only in exact arithmetic. Here a variable becomes positive only if
 // that lowers the objective, measured by a difference that does not cancel, and if its column is not a
 // combination of the positive ones; the number of steps is bounded, although the bound has never been

@@ -5,6 +5,7 @@
 /// Private part of `predict/profile_store.hpp`: lower bounds for the distances of records and boxes, from a
 /// sketch. Each value has a grid cell beside it, in two bytes instead of eight: eight cells fit into the
 /// registers of any x86-64, and the data for most queries into the nearest caches.
+///
 /// A cell is coarser than a value, so these distances are never too large and slightly too small. They only
 /// serve to exclude what is certainly too far away.
 #pragma once

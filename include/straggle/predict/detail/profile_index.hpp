@@ -4,6 +4,7 @@
 /// @file
 /// Private part of `predict/profile_store.hpp`: keeps similar records in the same leaves, so that a query can
 /// exclude most boxes.
+///
 /// New records are appended unsorted. Each full run of 64 is sorted, together with earlier runs as a binary
 /// counter carries; when new records and gaps exceed a quarter of all, everything is sorted. The order only
 /// affects the boxes, never the answers.

@@ -3,6 +3,7 @@
 
 /// @file
 /// Private part of `predict/profile_store.hpp`: finds the nearest records of a query, using the boxes.
+///
 /// Distances of boxes, and of the cells of records, only exclude what is certainly too far away, with some
 /// slack for rounding; records are compared by the exact distance that is reported. So ties are exact.
 #pragma once

@@ -121,6 +121,7 @@ class eight {
 
 // Adds the squares of the terms, in their order, to the sums of eight records; returns the smallest sum.
 // @param leaf eight encoded values of each factor
+//
 // Never inlined: a compiler that fuses multiplication and addition might do so in one copy and not in
 // another.
 STRAGGLE_NEVER_INLINE inline double add_squares(double const* leaf, std::span<factor_term const> terms,

@@ -21,6 +21,7 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Kaplan-Meier and Nelson-Aalen estimates for logarithms of times.
+//
 // Source: Kaplan and Meier (1958), Nelson (1972), Aalen (1978); the mass left after the last event is placed
 // at the longest running attempt (Efron 1967). For hazards, the times of other jobs serve as a prior (Susarla
 // and Van Ryzin 1976, Hjort 1990).

@@ -17,6 +17,7 @@ inline constexpr int tick_bits = 16;
 inline constexpr double nats_per_tick = 0.693147180559945309417 / 65536;
 
 // log2 of a positive normal number, in units of 2^-16, rounded down.
+//
 // Repeated squaring of the mantissa yields one digit after the other; each further squaring doubles the error
 // of the first, which stays below one unit.
 constexpr std::int32_t log_ticks(double x) noexcept {

@@ -41,10 +41,12 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Two-way model: log time = group + node, by least squares with equal weight for each task, solved by
 // conjugate gradients.
+//
 // The variance of an effect is clustered: what the tasks of one group on one node have in common counts once.
 // As many nodes have few groups, their variances are shrunk toward the common one, to the degree that nodes
 // agree (an empirical Bayes moderation as in Smyth 2004, doi:10.2202/1544-6115.1027); a node that differs
 // from the others by more than chance, such as one whose speed changed, keeps its own.
+//
 // Between two full solutions, finished groups are kept as sums per node (`effect_past`) with their shifts
 // fixed: only unfinished groups are updated. A full solution follows before the finished groups have grown,
 // aged or moved by more than a little.

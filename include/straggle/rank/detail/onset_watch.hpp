@@ -87,6 +87,7 @@ class onset_extent {
 
 // The probability that a node is slow right now: it became slow in one of the windows, at the learned rate,
 // and has stayed slow.
+//
 // Source: Shiryaev, "On optimum methods in quickest detection problems" (1963): for a small rate, the odds
 // are the rate times the Shiryaev-Roberts statistic, as in `slow_detector`. Ours: scores at their learned
 // prices, at the steepest rate only, so that a few tasks reveal that a node is slow and a few that it has

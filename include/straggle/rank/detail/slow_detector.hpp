@@ -121,6 +121,7 @@ class log_evidences {
 
 // An e-detector of the Shiryaev-Roberts kind for a shift of scores whose mean is at most 0 under the null
 // hypothesis.
+//
 // Source: Shin, Ramdas, Rinaldo, "E-detectors" (2022). Under the null hypothesis, the sum over all windows in
 // which a change may have begun has the number of windows as its mean, so a threshold of m is passed at most
 // once in m windows. Ours: scores are clipped, and prices are learned.
@@ -161,6 +162,7 @@ class slow_detector : public log_evidences<6, -50> {
 
 // The same for attempts that do not end: compares the cumulative hazard to which a node's attempts were
 // exposed with the number of them that ended.
+//
 // Source: the log-rank statistic as an e-value, ter Schure, Grünwald et al. "The safe log-rank test" (2020).
 class hung_detector : public log_evidences<2, -20> {
   public:

@@ -38,6 +38,7 @@ struct slowdown_row {
 // since each node is among the others of the rest. If nodes meet about as often as their numbers of tasks
 // suggest, rho = s (1 - p) / (S - p s), with the node's share p of the tasks and S the mean of all p s; hence
 // s = rho S / (1 - p + p rho). The result is s in units of the middle node of the component.
+//
 // The variance is that of ratios between jobs, so that what the tasks of one job have in common counts once.
 // As many nodes have few jobs, variances are shrunk toward the common one, to the degree that they agree (an
 // empirical Bayes moderation as in Smyth 2004, doi:10.2202/1544-6115.1027).
