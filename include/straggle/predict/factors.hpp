@@ -5,7 +5,7 @@
 /// Factors that may affect the time of a task, read from the user's own records: a row of numbers per task,
 /// for members of any type.
 ///
-/// factors(numeric(&task::input), categorical(&task::job))
+///     factors(numeric(&task::input), categorical(&task::job))
 ///
 /// selects the members (or callables) that are factors; a `factor_reader` converts them to rows, and
 /// remembers which category has which number.
