@@ -162,6 +162,7 @@ class evidence_state {
         if (node >= nodes_.size()) return;
         beliefs_[node] = {};
         beliefs_[node].since = updated_;
+        inputs_.forget(node);
         wipe(node);
     }
 

@@ -48,6 +48,10 @@ class input_slopes {
         return at < kinds_.size() ? kinds_[at].settle() : 0.0;
     }
 
+    // Its number may be given to another node.
+    void forget(std::uint32_t node) noexcept {
+        if (node < nodes_.size()) nodes_[node] = {};
+    }
     // Calls visit(kind, change of its slope) for every kind with its own slope.
     template <class Visit>
     void settle_all(Visit&& visit) {
