@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace straggle_rank {
 
@@ -95,7 +96,7 @@ std::vector<std::string> rows_of_slow(history const& h, std::uint32_t node) {
                         job->second.push_back(*times.duration(a));
             std::erase_if(own, [&](own_row const& r) { return elsewhere[r.job].empty(); });
             for (own_row& r : own) r.ratio = r.length / median(elsewhere[r.job]);
-            std::ranges::stable_sort(own, {}, &own_row::ratio);
+            std::ranges::sort(own, {}, [](own_row const& r) { return std::pair(r.ratio, r.index); });
             std::size_t const shown = (std::min)(most_rows, own.size());
             std::span<own_row> const middle = std::span(own).subspan((own.size() - shown) / 2, shown);
             std::ranges::sort(middle, {}, &own_row::index);
