@@ -306,12 +306,7 @@ class dynamic_blacklist {
                 [](auto const&) { return detail::no_index; }, [](std::uint64_t) { return false; },
                 counts_.running, none);
             for (detail::read_running_row const& r : running_.rows())
-                attempts_running_.push_back({.node = r.node,
-                                             .job = r.job,
-                                             .task = r.task,
-                                             .start = r.start,
-                                             .copy = r.is_copy,
-                                             .input = r.input});
+                attempts_running_.push_back(r.attempt());
         }
     }
     decision_type const& finish(cluster_load load) {

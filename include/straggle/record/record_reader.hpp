@@ -90,6 +90,11 @@ struct read_running_row {
     double start = 0, progress = unknown, reported = unknown, input = unknown;
     std::uint32_t attempts = 0; // 0: unknown
     bool is_copy = false, knows_copy = false, may_copy = true, left_alone = false;
+
+    // What counts as evidence about its node.
+    [[nodiscard]] running_attempt attempt() const noexcept {
+        return {.node = node, .job = job, .task = task, .start = start, .copy = is_copy, .input = input};
+    }
 };
 
 template <class Projection, class Record>

@@ -282,12 +282,7 @@ class mitigation_loop {
         job_log::job_entry* job = nullptr;
         for (std::uint32_t i = 0; i < facts.running.size(); ++i) {
             read_running_row const& r = facts.running[i];
-            attempts_.push_back({.node = r.node,
-                                 .job = r.job,
-                                 .task = r.task,
-                                 .start = r.start,
-                                 .copy = r.is_copy,
-                                 .input = r.input});
+            attempts_.push_back(r.attempt());
             rows_.push_back({.row = i,
                              .job = r.job,
                              .task = r.task,

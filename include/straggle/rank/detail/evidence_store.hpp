@@ -160,8 +160,7 @@ class evidence_store : public evidence_state {
         if (g == 0 || !(a.start <= groups_[g - 1].closed)) return false;
         effect_group& group = groups_[g - 1];
         node_belief const& b = beliefs_[a.node];
-        double const beyond = static_cast<double>(input) - static_cast<double>(group.input),
-                     more = is_nan(beyond) ? 0.0 : beyond;
+        double const more = input_beyond(input, group.input);
         double const at = time - inputs_.slope(group.kind) * more, off = at - group.shift;
         // A censored attempt is no evidence while its length is still plausible.
         if (censored && !(off > builder_.plain(b))) return true;

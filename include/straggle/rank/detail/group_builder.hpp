@@ -87,12 +87,12 @@ class group_builder {
     }
     // An age, scaled to the usual input of its job.
     [[nodiscard]] double usual_age(double age, float input) const noexcept {
-        double const more = input_beyond(input);
+        double const more = input_beyond(input, group_.input);
         return input_slope > 0 && (more > 0 || more < 0) ? age * std::exp(-input_slope * more) : age;
     }
     // The same for a log time.
     [[nodiscard]] double usual_time(double at, float input) const noexcept {
-        return at - input_slope * input_beyond(input);
+        return at - input_slope * input_beyond(input, group_.input);
     }
     // The log of an age, relative to the origin of the job.
     [[nodiscard]] double log_ratio(double age) const noexcept {
@@ -172,8 +172,8 @@ class group_builder {
             double reference = 0;
             if (a.copy && !(b.probing && !a.censored && original(ended, running, a.task, reference)))
                 continue;
-            entries_.push_back({a.node, at, input_beyond(a.input), at - b.log_slowdown, !a.censored,
-                                a.censored, a.copy, reference,
+            entries_.push_back({a.node, at, input_beyond(a.input, group_.input), at - b.log_slowdown,
+                                !a.censored, a.censored, a.copy, reference,
                                 batch_counts_once ? a.end - std::exp(a.ticks * nats_per_tick) : 0.0});
             if (!a.censored && !a.copy) ++events_;
         }
@@ -181,8 +181,8 @@ class group_builder {
             node_belief const& b = beliefs[r.node];
             if (r.copy || r.start < b.since || !(r.age > 0)) continue;
             double const at = usual_time(r.ticks * nats_per_tick, r.input);
-            entries_.push_back(
-                {r.node, at, input_beyond(r.input), at - b.log_slowdown, false, false, false, 0, r.start});
+            entries_.push_back({r.node, at, input_beyond(r.input, group_.input), at - b.log_slowdown, false,
+                                false, false, 0, r.start});
         }
     }
     void find_input(std::span<timed_attempt const> ended) noexcept {
@@ -193,11 +193,6 @@ class group_builder {
             ++n;
         }
         group_.input = n > 0 ? static_cast<float>(sum / n) : unknown_input;
-    }
-    // 0 if unknown.
-    [[nodiscard]] double input_beyond(float input) const noexcept {
-        double const more = static_cast<double>(input) - static_cast<double>(group_.input);
-        return is_nan(more) ? 0.0 : more;
     }
     // The race of a copy that started soon after its original. On a node as fast as others it loses slightly
     // more often than not, in proportion to the head start; the alternative is losing nine in ten.

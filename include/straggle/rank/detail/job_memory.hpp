@@ -26,6 +26,11 @@ inline constexpr float unknown_input = std::numeric_limits<float>::quiet_NaN();
 [[nodiscard]] inline float log_input(double input) noexcept {
     return input > 0 && is_finite(input) ? static_cast<float>(std::log(input)) : unknown_input;
 }
+// How far one log of input lies beyond another; 0 if either is unknown.
+[[nodiscard]] inline double input_beyond(float input, float usual) noexcept {
+    double const more = static_cast<double>(input) - static_cast<double>(usual);
+    return is_nan(more) ? 0.0 : more;
+}
 
 // An ended attempt, in compact form.
 struct timed_attempt {
