@@ -71,7 +71,7 @@ std::string rank(std::string_view text, unsigned how) {
     if ((how & 1U) != 0) o.normaliser = program::normaliser::work_rate;
     if ((how & 2U) != 0) o.selection = program::parse_selection("dominated:0.5");
     program::history past = program::read_history(
-        o.files, {.columns = o.columns, .with_input = o.normaliser == program::normaliser::work_rate});
+        o.files, {.columns = o.columns, .needs_input = o.normaliser == program::normaliser::work_rate});
     program::ranking const nodes = program::rank(past, o);
     auto const& counts = nodes.attempts();
     std::uint64_t accounted = past.unparsable_number.count + past.not_finite.count + counts.seen;
