@@ -3,9 +3,8 @@
 
 /// @file
 /// What a scheduler needs: the way of a task record through the library, room by room. What is asked for by
-/// name is not part of it: `<straggle/learn.hpp>` (which node will be weak next?), `<straggle/failures.hpp>`
-/// (which nodes fail their tasks, by the rules of other systems?), `<straggle/evaluate.hpp>` (how good were
-/// we?), and the papers to the letter in `straggle/papers/`.
+/// name is not part of it: `<straggle/learn.hpp>` (which node will be weak next?), `<straggle/evaluate.hpp>`
+/// (how good were we?), and the papers to the letter in `straggle/papers/`.
 #pragma once
 
 #include <straggle/base/config.hpp>

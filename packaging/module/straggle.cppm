@@ -28,7 +28,6 @@
 module;
 #include <straggle/straggle.hpp>
 #include <straggle/evaluate.hpp>
-#include <straggle/failures.hpp>
 #include <straggle/gang.hpp>
 #include <straggle/learn.hpp>
 #include <straggle/papers/dsb_2019.hpp>
@@ -1000,70 +999,6 @@ using straggle::evaluate::shares_of;
 using straggle::evaluate::predict_cost;
 using straggle::evaluate::rank_by;
 using straggle::evaluate::rank_detectors;
-}
-
-// straggle/failures/attempt.hpp
-namespace failures {
-using straggle::failures::failure_kind;
-using straggle::failures::no_executor;
-using straggle::failures::attempt;
-using straggle::failures::attempt_of;
-using straggle::failures::failure_rule;
-}
-
-// straggle/failures/cook_novel_host.hpp
-namespace failures {
-using straggle::failures::cook_novel_host_options;
-using straggle::failures::cook_novel_host;
-}
-
-// straggle/failures/envoy_options.hpp
-namespace failures {
-using straggle::failures::envoy_dialect;
-using straggle::failures::ejection_rule;
-using straggle::failures::ejection_rule_count;
-using straggle::failures::envoy_outlier_detection_options;
-using straggle::failures::grpc_outlier_detection_options;
-using straggle::failures::success_rates;
-using straggle::failures::envoy_counts;
-}
-
-// straggle/failures/envoy_outlier_detection.hpp
-namespace failures {
-using straggle::failures::envoy_outlier_detection;
-}
-
-// straggle/failures/mapreduce_blacklist.hpp
-namespace failures {
-using straggle::failures::mapreduce_blacklist_options;
-using straggle::failures::mapreduce_blacklist;
-}
-
-// straggle/failures/mr1_blacklist.hpp
-namespace failures {
-using straggle::failures::mr1_blacklist_options;
-using straggle::failures::mr1_reason;
-using straggle::failures::mr1_blacklist;
-}
-
-// straggle/failures/spark_health_tracker.hpp
-namespace failures {
-using straggle::failures::spark_health_tracker_options;
-using straggle::failures::spark_health_tracker;
-}
-
-// straggle/failures/storm_blacklist.hpp
-namespace failures {
-using straggle::failures::storm_blacklist_options;
-using straggle::failures::storm_supervisor;
-using straggle::failures::storm_blacklist;
-}
-
-// straggle/failures/tez_blacklist.hpp
-namespace failures {
-using straggle::failures::tez_blacklist_options;
-using straggle::failures::tez_node_state;
-using straggle::failures::tez_blacklist;
 }
 
 // straggle/gang/step_fields.hpp

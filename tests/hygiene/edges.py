@@ -14,7 +14,7 @@ import headers
 EVERYWHERE = {"straggle/base/config.hpp", "straggle/version.hpp"}
 UMBRELLA = "straggle/straggle.hpp"
 FACELESS = {"papers"}
-ASKED_FOR_BY_NAME = {"failures", "gang", "learn", "evaluate", "papers"}
+ASKED_FOR_BY_NAME = {"gang", "learn", "evaluate", "papers"}
 
 
 def is_face(name):

@@ -20,7 +20,6 @@ EDGES = {
     "monitor": ("base", "record", "stats", "rank"),
     "predict": ("base", "record", "stats"),
     "blacklist": ("base", "record", "stats", "rank"),
-    "failures": ("base", "record", "stats"),
     "detect": ("base", "record", "stats", "predict"),
     "assign": ("base", "record", "stats"),
     "gang": ("base", "record", "stats"),

@@ -6,7 +6,6 @@
 #include "records.hpp"
 
 #include <straggle/evaluate.hpp>
-#include <straggle/failures.hpp>
 #include <straggle/learn.hpp>
 #include <straggle/papers/dsb_2019.hpp>
 #include <straggle/papers/evaluation_2019.hpp>
@@ -18,23 +17,6 @@
 #include <cstdint>
 #include <random>
 #include <utility>
-
-// Whether a rule takes a node out on which one task after the other fails.
-template <class Rule>
-int takes_out(Rule rule) {
-    for (std::uint64_t i = 0; i < 40; ++i) {
-        double const at = static_cast<double>(i);
-        rule.advance(at);
-        rule.observe(
-            {.node = static_cast<std::uint32_t>(i % 4),
-             .executor = static_cast<std::uint32_t>(i % 4),
-             .job = 1,
-             .task = i,
-             .end = at,
-             .as = i % 4 == 3 ? straggle::attempt_status::failed : straggle::attempt_status::success});
-    }
-    return rule.is_out(3) ? 1 : 0;
-}
 
 results UNIT() {
     using namespace straggle;
@@ -162,11 +144,6 @@ results UNIT() {
         for (auto const& n : plan.nodes()) out.push_back(n.slow.value);
         out.push_back(static_cast<double>(all_in_one.rank_places(live.front(), hosts).size()));
     }
-
-    // failures
-    out.push_back(takes_out(failures::spark_health_tracker{}) + takes_out(failures::mapreduce_blacklist{}) +
-                  takes_out(failures::mr1_blacklist{}) + takes_out(failures::tez_blacklist{}) +
-                  takes_out(failures::storm_blacklist{}));
 
     // papers
     auto loop = papers::dsb_2019::loop_of<ended_task>(attempt_fields{.job = &ended_task::job,
