@@ -3,6 +3,7 @@
 
 // A node is compared by what its tasks had to read: on fleets where one node always gets the large inputs.
 
+#include <straggle/rank/rank_nodes.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>
 
 #include <support/seed.hpp>
@@ -34,9 +35,25 @@ struct skewed_fleet {
         int named = 0, named_other = 0; // in how many jobs
     };
     outcome run(slowdown_evidence& evidence, std::uint64_t seed, unsigned jobs) const {
+        outcome out;
+        auto const attempts = history(seed, jobs);
+        std::size_t next = 0;
+        for (std::uint64_t j = 0; j < jobs; ++j) {
+            for (; next < attempts.size() && attempts[next].job == j; ++next)
+                evidence.observe(attempts[next]);
+            evidence.finish_job(j);
+            evidence.update(40 * static_cast<double>(j + 1), {}, {});
+            double const threshold = std::log(1000.0 * nodes);
+            out.named += evidence.is_slow(skewed, threshold);
+            out.named_other += evidence.is_slow(5, threshold);
+        }
+        return out;
+    }
+    // Job by job.
+    std::vector<ended_attempt> history(std::uint64_t seed, unsigned jobs) const {
         std::mt19937_64 random(seed);
         std::normal_distribution<double> normal;
-        outcome out;
+        std::vector<ended_attempt> out;
         for (std::uint64_t j = 0; j < jobs; ++j) {
             std::uint64_t const kind = 1 + j % kinds;
             double const now = 40 * static_cast<double>(j);
@@ -55,13 +72,8 @@ struct skewed_fleet {
                         a.input = input;
                         a.kind = kind;
                     }
-                    evidence.observe(a);
+                    out.push_back(a);
                 }
-            evidence.finish_job(j);
-            evidence.update(now + 40, {}, {});
-            double const threshold = std::log(1000.0 * nodes);
-            out.named += evidence.is_slow(skewed, threshold);
-            out.named_other += evidence.is_slow(5, threshold);
         }
         return out;
     }
@@ -139,4 +151,46 @@ TEST_CASE("inputs: what was learned is stored, and joined") {
     joined.merge(one, same);
     joined.update(1200, {}, {});
     CHECK(joined.slowdown_of(skewed).value == doctest::Approx(1).epsilon(0.05));
+}
+
+namespace {
+
+template <class Ranking>
+slowdown slowdown_in(Ranking const& ranking) {
+    for (auto const& n : ranking.nodes())
+        if (n.id == skewed) return n.slow;
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("inputs: a whole history is compared like a stream") {
+    attempt_fields const fields{.job = &ended_attempt::job,
+                                .node = &ended_attempt::node,
+                                .start = &ended_attempt::start,
+                                .end = &ended_attempt::end,
+                                .input = &ended_attempt::input,
+                                .kind = &ended_attempt::kind};
+    for (std::uint64_t seed = 1; seed <= 10; ++seed)
+        for (std::uint64_t const kinds : {1u, 2u})
+            for (double const slow : {1.0, 1.8}) {
+                INFO("seed ", seed, ", kinds ", kinds, ", slow ", slow);
+                skewed_fleet const fleet{.slow = slow, .kinds = kinds};
+                auto const attempts = fleet.history(seed, 40);
+                slowdown_evidence evidence;
+                fleet.run(evidence, seed, 40);
+                slowdown const stream = evidence.slowdown_of(skewed);
+                node_ranker<ended_attempt, decltype(fields)> whole(fields);
+                slowdown const batch = slowdown_in(whole.rank(attempts));
+                // The stream settles for an exponent within half its standard error.
+                CHECK(batch.value == doctest::Approx(stream.value).epsilon(0.02));
+                CHECK(batch.value == doctest::Approx(slow).epsilon(0.05));
+
+                std::vector<node_ranker<ended_attempt, decltype(fields)>> shards(2, whole);
+                std::vector<ended_attempt> parts[2];
+                for (ended_attempt const& a : attempts) parts[a.job % 3 == 0].push_back(a);
+                for (std::size_t i = 0; i < 2; ++i) shards[i].rank(parts[i]);
+                slowdown const joined = slowdown_in(whole.rank_shards(shards));
+                CHECK(joined.value == doctest::Approx(batch.value).epsilon(0.01));
+            }
 }

@@ -114,7 +114,10 @@ class node_ranker {
                 if (options_.slowdowns) joined_.append(shard.effects_, merged_.places());
             });
         }
-        if (options_.slowdowns) joined_.solve(merged_.size());
+        if (options_.slowdowns) {
+            joined_.settle_inputs();
+            joined_.solve(merged_.size());
+        }
         detail::ranking_access::write_degenerate(next_, scoreless,
                                                  [&](std::size_t i) -> job_id const& { return names[i]; });
         write_ranking(

@@ -39,9 +39,10 @@ struct ranked_node {
     /// in 3 jobs that have siblings elsewhere.
     ///
     /// Estimated like `slowdown_evidence`: log time = job + node, clustered by job, since tasks that run
-    /// together share ups and downs. Killed attempts count as lower bounds. Nodes are compared through shared
-    /// jobs, directly or via other nodes. The interval covers the truth for one node with 95 % probability.
-    /// Source: ours; docs/reference/evidence.md.
+    /// together share ups and downs. Killed attempts count as lower bounds. If attempts have an `input`,
+    /// times are first corrected by the power of it that this history shows, for each `kind`. Nodes are
+    /// compared through shared jobs, directly or via other nodes. The interval covers the truth for one node
+    /// with 95 % probability. Source: ours; docs/reference/evidence.md.
     slowdown slow{};
 };
 

@@ -73,6 +73,8 @@ class batch_scorer {
     // Score exact ticks by (node, job), so that the result depends only on the sums; see score_moments.
     static constexpr bool by_pairs = by_moments && std::integral<value_type> && !Rows;
     static constexpr bool grouped = by_pairs || !by_moments;
+    // Slowdowns are then corrected by what the attempts had to read.
+    static constexpr bool with_inputs = given<decltype(Fields::input)> && !per_input && !Rows;
 
   public:
     using job_id = owned_identifier_t<job_key_t<Fields, Record>>;
@@ -89,8 +91,9 @@ class batch_scorer {
         if constexpr (dense_candidate<Attempts, Fields, Record> && !per_input) {
             attempt_counts const before = counts;
             bool const is_dense = !dedupe && dense_.collect(attempts, fields, counts, jobs_);
-            // Slowdowns also use killed attempts, which this path does not keep.
-            if (is_dense && (Rows || !options.slowdowns || counts.killed == before.killed)) {
+            // Slowdowns also use killed attempts and inputs, which this path does not keep.
+            if (is_dense &&
+                (Rows || !options.slowdowns || (!with_inputs && counts.killed == before.killed))) {
                 bits_ = dense_.bits();
                 is_dense_ = true;
                 sink.begin(dense_);
@@ -101,7 +104,7 @@ class batch_scorer {
             }
         }
         counts = {};
-        if (dedupe || per_input)
+        if (dedupe || per_input || (with_inputs && options.slowdowns))
             hashed_.collect(attempts, fields, counts, jobs_, dedupe, per_input);
         else
             hashed_.collect(attempts, fields, counts, jobs_);
@@ -109,6 +112,8 @@ class batch_scorer {
         is_dense_ = false;
         sink.begin(hashed_);
         score_all(hashed_, options, sink, [&](auto&& prefetch, auto&& use) { hashed_.walk(prefetch, use); });
+        if constexpr (with_inputs)
+            if (options.slowdowns) time_by_input(sink.effects());
         sink.end(hashed_);
     }
 
@@ -137,7 +142,7 @@ class batch_scorer {
         usable_jobs = 0;
         scored = 0;
         auto const& norm = core_normalizer(options.normalizer);
-        tell_times_ = options.slowdowns;
+        tell_times_ = options.slowdowns && !with_inputs;
         if (!Rows && tell_times_) joiner_.prepare(table.nodes().slots());
         if constexpr (grouped)
             score_by_job(table, norm, sink, walk);
@@ -170,6 +175,19 @@ class batch_scorer {
         if constexpr (!Rows) {
             if (tell_times_) time_jobs(table, sink, walk);
         }
+    }
+
+    // Learns from all jobs how times depend on input, then compares each corrected by it.
+    void time_by_input(job_effects& effects) {
+        input_slopes& inputs = effects.inputs();
+        hashed_.for_each_job([&](std::uint64_t kind, std::span<timed_attempt const> attempts) {
+            inputs.learn(kind, attempts);
+        });
+        std::size_t const nodes = hashed_.nodes().slots();
+        hashed_.for_each_job([&](std::uint64_t kind, std::span<timed_attempt const> attempts) {
+            inputs.settle(kind);
+            effects.add_job(attempts, nodes, kind);
+        });
     }
 
     // For jobs scored by moments: how long the tasks of each node take.

@@ -208,21 +208,7 @@ class evidence_store : public evidence_state {
     // Learns from a closed job how times depend on input. If the exponent changes, corrects all stored
     // comparisons and resets the detectors: their sums cannot be corrected.
     void learn_input(live_job const& job) {
-        double input = 0, time = 0, n = 0;
-        auto const counts = [](timed_attempt const& a) {
-            return !a.censored && !a.copy && !is_nan(static_cast<double>(a.input));
-        };
-        for (timed_attempt const& a : job.attempts) {
-            if (!counts(a)) continue;
-            input += static_cast<double>(a.input);
-            time += a.ticks * nats_per_tick;
-            ++n;
-        }
-        if (n < 2) return;
-        for (timed_attempt const& a : job.attempts)
-            if (counts(a))
-                inputs_.learn(job.kind, a.node, static_cast<double>(a.input) - input / n,
-                              a.ticks * nats_per_tick - time / n);
+        inputs_.learn(job.kind, span_of(job.attempts));
         double const more = inputs_.settle(job.kind);
         if (more == 0) return;
         correct_inputs(groups_, cells_, job.kind, more);

@@ -11,9 +11,12 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/base/prefetch.hpp>
 #include <straggle/rank/detail/first_completions.hpp>
+#include <straggle/rank/detail/job_memory.hpp>
+#include <straggle/rank/detail/log_ticks.hpp>
 #include <straggle/rank/detail/order_of_appearance.hpp>
 #include <straggle/record/attempt.hpp>
 #include <straggle/record/field.hpp>
+#include <straggle/record/record_reader.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -112,6 +115,7 @@ class hashed_attempts {
         std::uint32_t job, node;
         Value value;
         bool censored;
+        float input; // logarithm
     };
     [[nodiscard]] std::span<other const> others_of(std::size_t job) const {
         auto const first = std::lower_bound(others_.begin(), others_.end(), job,
@@ -119,6 +123,26 @@ class hashed_attempts {
         auto last = first;
         while (last != others_.end() && last->job == job) ++last;
         return {first, last};
+    }
+
+    // Calls visit(kind, attempts) for each job, with its unscored attempts, if inputs were read.
+    template <class Visit>
+    void for_each_job(Visit&& visit) {
+        ends_.assign(jobs_.slots() + 1, 0);
+        for (row const& r : rows_) ++ends_[r.job + std::size_t{1}];
+        for (std::size_t job = 0; job < jobs_.slots(); ++job) ends_[job + 1] += ends_[job];
+        order_.resize(rows_.size());
+        for (std::size_t i = 0; i < rows_.size(); ++i) order_[ends_[rows_[i].job]++] = i;
+        std::size_t next = 0;
+        for (std::size_t job = 0; job < jobs_.slots(); ++job) {
+            timed_.clear();
+            for (; next < ends_[job]; ++next) {
+                row const& r = rows_[order_[next]];
+                add_timed(r.node, r.value, log_input(input_[order_[next]]), false);
+            }
+            for (other const& o : others_of(job)) add_timed(o.node, o.value, o.input, o.censored);
+            visit(kinds_[job], std::span<timed_attempt const>(timed_));
+        }
     }
 
     // Union of the bits of all integer durations.
@@ -135,6 +159,8 @@ class hashed_attempts {
     }
 
   private:
+    static constexpr bool has_input = given<decltype(Fields::input)>;
+
     struct row {
         std::uint32_t job;
         std::uint32_t node;
@@ -158,7 +184,8 @@ class hashed_attempts {
             if (!record::was_stopped(read_status(fields, attempt))) return false;
             attempt_counts ignored;
             check_attempt(fields, attempt, ignored, [&](auto const& job, auto const& node, auto value) {
-                killed_.push_back({job_id(job), node_id(node), static_cast<Value>(value)});
+                killed_.push_back({job_id(job), node_id(node), static_cast<Value>(value),
+                                   log_input(read_input(fields, attempt))});
             });
             return true;
         }
@@ -167,7 +194,7 @@ class hashed_attempts {
         for (killed_attempt const& k : killed_) {
             std::uint32_t const job = jobs_.table.find(k.job);
             if (job != interner<job_id>::none)
-                others_.push_back({job, nodes_.table.insert(k.node), k.value, true});
+                others_.push_back({job, nodes_.table.insert(k.node), k.value, true, k.input});
         }
         std::sort(others_.begin(), others_.end(), [](other const& a, other const& b) {
             if (a.job != b.job) return a.job < b.job;
@@ -178,14 +205,15 @@ class hashed_attempts {
 
     template <class Range>
     void read(Range& attempts, Fields const& fields, attempt_counts& counts, bool first_of_task,
-              bool with_input) {
+              bool per_input) {
         clear();
         input_.clear();
+        kinds_.clear();
         firsts_.clear();
         std::size_t place_in_range = 0;
         for (auto const& record : attempts) {
             std::size_t const place = place_in_range++;
-            if (!with_input && note_killed(fields, record)) {
+            if (!per_input && note_killed(fields, record)) {
                 ++counts.seen;
                 ++counts.killed;
                 continue;
@@ -200,9 +228,13 @@ class hashed_attempts {
                         if (known != at) {
                             --counts.used;
                             ++counts.superseded;
-                            if (!Rows && !with_input) {
+                            if (!Rows && !per_input) {
                                 row const& loser = keep ? rows_[known] : r;
-                                others_.push_back({loser.job, loser.node, loser.value, false});
+                                double input = 0;
+                                if constexpr (has_input)
+                                    input = keep ? input_[known] : read_input(fields, record);
+                                others_.push_back(
+                                    {loser.job, loser.node, loser.value, false, log_input(input)});
                             }
                         }
                         if (!keep) return;
@@ -213,7 +245,14 @@ class hashed_attempts {
                     rows_.push_back(r);
                 else
                     rows_[at] = r;
-                if (with_input) {
+                if constexpr (has_input && !Rows) {
+                    if (kinds_.size() < jobs_.slots()) kinds_.resize(jobs_.slots());
+                    if constexpr (given<decltype(Fields::kind)>) {
+                        auto const& kind = project(fields.kind, record);
+                        if (is_present(kind)) kinds_[r.job] = key_of(unwrap(kind), 0);
+                    }
+                }
+                if (has_input || per_input) {
                     input_.resize(rows_.size());
                     input_[at] = read_input(fields, record);
                 }
@@ -221,6 +260,13 @@ class hashed_attempts {
         }
         note_who_is_left();
         place_killed();
+    }
+
+    void add_timed(std::uint32_t node, Value duration, float input, bool censored) {
+        double const length = static_cast<double>(duration);
+        if (length > 1e-300)
+            timed_.push_back(
+                {.node = node, .ticks = log_ticks(length), .input = input, .censored = censored});
     }
 
     // Divides each duration by its input in jobs where every attempt has one.
@@ -244,7 +290,7 @@ class hashed_attempts {
 
     // 0 for unknown, which is as useless a divisor as a size of 0.
     static double read_input(Fields const& fields, Record const& record) {
-        if constexpr (given<decltype(Fields::input)>) {
+        if constexpr (has_input) {
             auto const& field = project(fields.input, record);
             if (!is_present(field)) return 0;
             double const input = static_cast<double>(unwrap(field));
@@ -258,6 +304,7 @@ class hashed_attempts {
         job_id job;
         node_id node;
         Value value;
+        float input; // logarithm
     };
 
     hashed_axis<job_id> jobs_;
@@ -266,7 +313,10 @@ class hashed_attempts {
     std::vector<killed_attempt> killed_;
     std::vector<other> others_; // by job
     std::uint64_t bits_ = 0;
-    std::vector<double> input_;
+    std::vector<double> input_;        // by row, if the records have inputs
+    std::vector<std::uint64_t> kinds_; // by job, likewise
+    std::vector<std::size_t> ends_, order_;
+    std::vector<timed_attempt> timed_; // of the current job
     std::vector<unsigned char> node_seen_;
     std::vector<unsigned char> complete_;
     first_completions<Record, Fields> firsts_;

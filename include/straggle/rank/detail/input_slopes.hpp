@@ -10,10 +10,13 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/rank/detail/job_memory.hpp>
+#include <straggle/rank/detail/log_ticks.hpp>
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -28,18 +31,23 @@ class input_slopes {
         std::size_t const at = place_of(kind);
         return at < kinds_.size() ? kinds_[at].used : 0.0;
     }
-    // An ended attempt, relative to the means of its job.
-    void learn(std::uint64_t kind, std::uint32_t node, double input, double time) {
-        std::size_t const at = place_for(kind);
-        if (at >= kinds_.size()) kinds_.resize(at + 1);
-        if (node >= nodes_.size()) nodes_.resize(std::size_t{node} + 1);
-        node_means& m = nodes_[node];
-        constexpr double remembered = 64; // attempts per node: its speed may change
-        m.n = m.n < remembered ? m.n + 1 : remembered;
-        double const dx = input - m.input, dy = time - m.time, kept = 1 - 1 / m.n;
-        m.input += dx / m.n;
-        m.time += dy / m.n;
-        if (m.n > 1) kinds_[at].add(dx * dx * kept, dx * dy * kept, dy * dy * kept);
+    // The attempts of a job, each relative to the means of the job.
+    void learn(std::uint64_t kind, std::span<timed_attempt const> attempts) {
+        double input = 0, time = 0, n = 0;
+        auto const counts = [](timed_attempt const& a) {
+            return !a.censored && !a.copy && !is_nan(static_cast<double>(a.input));
+        };
+        for (timed_attempt const& a : attempts) {
+            if (!counts(a)) continue;
+            input += static_cast<double>(a.input);
+            time += a.ticks * nats_per_tick;
+            ++n;
+        }
+        if (n < 2) return;
+        for (timed_attempt const& a : attempts)
+            if (counts(a))
+                learn(kind, a.node, static_cast<double>(a.input) - input / n,
+                      a.ticks * nats_per_tick - time / n);
     }
     // Decides on the slope to use from now on.
     // @return the change
@@ -147,6 +155,19 @@ class input_slopes {
             return change;
         }
     };
+
+    void learn(std::uint64_t kind, std::uint32_t node, double input, double time) {
+        std::size_t const at = place_for(kind);
+        if (at >= kinds_.size()) kinds_.resize(at + 1);
+        if (node >= nodes_.size()) nodes_.resize(std::size_t{node} + 1);
+        node_means& m = nodes_[node];
+        constexpr double remembered = 64; // attempts per node: its speed may change
+        m.n = m.n < remembered ? m.n + 1 : remembered;
+        double const dx = input - m.input, dy = time - m.time, kept = 1 - 1 / m.n;
+        m.input += dx / m.n;
+        m.time += dy / m.n;
+        if (m.n > 1) kinds_[at].add(dx * dx * kept, dx * dy * kept, dy * dy * kept);
+    }
 
     // Place 0 is shared by all kinds beyond the limit.
     [[nodiscard]] std::size_t place_of(std::uint64_t kind) const {

@@ -8,7 +8,10 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/rank/detail/effect_past.hpp>
 #include <straggle/rank/detail/group_builder.hpp>
+#include <straggle/rank/detail/input_slopes.hpp>
+#include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/log_ticks.hpp>
 #include <straggle/rank/detail/node_effects.hpp>
 #include <straggle/record/slowdown.hpp>
@@ -53,6 +56,7 @@ class job_effects {
         cells_.clear();
         begin_ = 0;
         open_ = {};
+        inputs_ = {};
     }
     // A task that is the only one on its node in the current job.
     STRAGGLE_ALWAYS_INLINE void add(std::uint32_t node, double duration) {
@@ -78,14 +82,18 @@ class job_effects {
         open_ = {};
         begin_ = cells_.size();
     }
-    // A whole job that includes unfinished attempts.
-    void add_job(std::span<timed_attempt const> attempts, std::size_t nodes) {
+    // A whole job that includes unfinished attempts, or has inputs.
+    void add_job(std::span<timed_attempt const> attempts, std::size_t nodes, std::uint64_t kind = 0) {
         beliefs_.resize(nodes);
+        builder_.input_slope = inputs_.slope(kind);
         if (!builder_.build(attempts, {}, span_of(beliefs_))) return;
         cells_.insert(cells_.end(), builder_.cells().begin(), builder_.cells().end());
         groups_.push_back(builder_.group());
+        groups_.back().kind = kind;
         begin_ = cells_.size();
     }
+    // How times depend on input, from all jobs before the first is added.
+    [[nodiscard]] input_slopes& inputs() noexcept { return inputs_; }
     // Merges another object; `place[i]` is this object's number for its node i, or `nowhere`.
     static constexpr std::uint32_t nowhere = 0xffffffffu;
     void append(job_effects const& other, std::span<std::uint32_t const> place) {
@@ -104,8 +112,16 @@ class job_effects {
                 ++g.cells;
             }
             groups_.push_back(g);
+            correct_inputs({&groups_.back(), 1}, span_of(cells_).last(g.cells), g.kind,
+                           -other.inputs_.slope(g.kind));
         }
+        inputs_.merge(other.inputs_);
         begin_ = cells_.size();
+    }
+    // After the last `append`: corrects all jobs by what they show together.
+    void settle_inputs() {
+        inputs_.settle_all(
+            [this](std::uint64_t kind, double more) { correct_inputs(groups_, cells_, kind, more); });
     }
     // Solves for the nodes below a number.
     void solve(std::size_t nodes) {
@@ -125,6 +141,7 @@ class job_effects {
     std::size_t begin_ = 0; // index of the first cell of the current job
     std::vector<node_effect> effects_;
     effect_solver solver_;
+    input_slopes inputs_;
     group_builder builder_;
     std::vector<node_belief> beliefs_;
 };
