@@ -40,6 +40,17 @@ struct race_claim {
     double relative = 1; ///< slowdown of the copy's node / slowdown of the task's own node
     log_guess place{};   ///< time of the copy if the place is to blame
     log_guess task{};    ///< the same if the task is
+
+    /// All of it.
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.claimed, self.age, self.relative, self.place.mean, self.place.variance, self.task.mean,
+          self.task.variance);
+        a.expect(self.claimed >= 0 && self.claimed <= 1 && self.age >= 0 && detail::is_finite(self.age) &&
+                 self.relative >= 0 && detail::is_finite(self.relative));
+        for (log_guess const* const g : {&self.place, &self.task})
+            a.expect(std::fabs(g->mean) < 1e4 && g->variance >= 0 && g->variance < 1e8);
+    }
 };
 
 /// Learns from races between tasks and their copies.
@@ -147,17 +158,17 @@ class race_record {
         for (tenth& t : tenths_) {
             t.races = in.real();
             t.won = in.real();
-            in.expect(t.won >= 0 && t.won <= t.races && detail::is_finite(t.races));
+            in.expect(t.won >= 0 && t.won <= t.races && t.races < 1e15);
         }
         races_ = in.varint();
         won_ = in.varint();
         in.expect(shift_ >= -3 && shift_ <= 3 && information_ >= 0 && information_ <= 15 && won_ <= races_);
         for (double& log : luck_.logs) {
             log = in.real();
-            in.expect(log <= 0 && detail::is_finite(log));
+            in.expect(log <= 0 && log > -1e15);
         }
         luck_.races = in.real();
-        if (in.expect(luck_.races >= 0 && detail::is_finite(luck_.races))) weigh_lucks();
+        if (in.expect(luck_.races >= 0 && luck_.races < 1e15)) weigh_lucks();
     }
     /// Adds the races of another record.
     void merge(race_record const& other) {
@@ -285,7 +296,7 @@ class race_record {
     static void read(byte_reader& in, tally& t) {
         t.of_task = in.real();
         t.races = in.real();
-        in.expect(t.of_task >= 0 && t.of_task <= t.races && detail::is_finite(t.races));
+        in.expect(t.of_task >= 0 && t.of_task <= t.races && t.races < 1e15);
     }
     void merge(tally& t, tally const& other) const noexcept {
         t.of_task += other.of_task;

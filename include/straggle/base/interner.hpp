@@ -122,6 +122,12 @@ class interner {
         ++erased_;
     }
 
+    /// Calls `visit(index)` for every erased index, in the order in which new identifiers get them.
+    template <class Visit>
+    void for_each_erased(Visit&& visit) const {
+        for (index_type at = free_; at != none; at = state_[at] - erased) visit(at);
+    }
+
     /// Erases all identifiers from an index on, as if they had never been inserted.
     /// @pre `size() == bound()`: every erased index has been reused
     /// @par Cost

@@ -188,7 +188,7 @@ class node_stage {
         allowance_ = in.real();
         refilled_ = in.flag();
         refilled_at_ = in.u64();
-        in.expect(detail::is_finite(allowance_) && refilled_at_ <= evidence_.windows());
+        in.expect(std::fabs(allowance_) < 1e15 && refilled_at_ <= evidence_.windows());
         std::size_t const nodes = in.count(detail::exclusion_record::stored_bytes + 4);
         if (!in.expect(nodes <= options_.evidence.max_nodes && detail::is_finite(now_))) return in.reason();
         records_.resize(nodes);

@@ -317,7 +317,8 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         loop_.merge(other.loop_, fleet_.ids().take_in(other.fleet_.ids(), later), later);
     }
 
-    /// All state learned and decided, as bytes that `restore` reads on any machine.
+    /// All state learned and decided, as bytes that `restore` reads on any machine: one that is restored
+    /// plans what this one would, given the same options, its key of names included.
     [[nodiscard]] std::vector<std::byte> serialize() const
         requires base::storable_identifier<node_id>
     {
@@ -325,8 +326,9 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         line_.write(out);
         fleet_.write(out);
         detail::write_table(out, kinds_);
+        tasks_.races().write(out);
         loop_.write(out);
-        return std::move(out).seal(kind_of_frame, 2);
+        return std::move(out).seal(kind_of_frame, version_of_frame);
     }
     /// Restores serialized state; on failure nothing changes. State that is old is not acted on at first.
     /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are incomplete or
@@ -335,8 +337,9 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     [[nodiscard]] status restore(std::span<std::byte const> bytes)
         requires base::storable_identifier<node_id>
     {
-        auto const frame = open_frame(bytes, kind_of_frame, 2);
+        auto const frame = open_frame(bytes, kind_of_frame, version_of_frame);
         if (!frame) return frame.reason();
+        if (frame->version != version_of_frame) return status::unknown_version;
         byte_reader in = frame->payload;
         auto line = line_;
         line.read(in);
@@ -344,18 +347,21 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         tables.read(in);
         kind_table kinds = detail::make_table<kind_table>(options_.most_nodes);
         detail::read_table(in, kinds);
+        detail::race_book races;
+        races.read(in);
         if (!in.ok()) return in.reason();
         loop_type loop(options_, blank_nodes_, blank_copies_);
         if (status const s = loop.read(in); s != status::ok) return s;
         line_ = line;
         fleet_.adopt(std::move(tables));
         kinds_ = std::move(kinds);
+        tasks_.races() = std::move(races);
         loop_ = std::move(loop);
         return status::ok;
     }
 
   private:
-    static constexpr std::uint32_t kind_of_frame = frame_kind("mtgr");
+    static constexpr std::uint32_t kind_of_frame = frame_kind("mtgr"), version_of_frame = 3;
 
     [[nodiscard]] bool holds_lease(time_type const& now) const noexcept {
         if (options_.decider == 0) return true;

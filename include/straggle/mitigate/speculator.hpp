@@ -10,6 +10,7 @@
 #include <straggle/assign/rank_places.hpp>
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/copy_stage.hpp>
@@ -173,10 +174,15 @@ class speculator {
     /// end automatically.
     void finish_job(std::uint64_t job) { scan_.finish(job); }
 
-    /// Appends what was learned about kinds, progress and races; running tasks are not stored.
+    /// Appends all that was learned, what is remembered of running tasks and jobs included: one that reads it
+    /// plans the same. What custom stages remember themselves is not stored.
     void write(byte_writer& out) const {
         scan_.write(out);
         races_.write(out);
+        book_.write(out);
+        for (double const x : {recent_, just_ended_, now_, planned_, healthy_.free, healthy_.busy})
+            out.real(x);
+        out.flag(begun_);
     }
     /// Replaces what was learned with what `write` appended.
     /// @return the status of the reader; nothing has changed if it is not `ok`
@@ -184,6 +190,13 @@ class speculator {
         speculator next(options_, tasks_stage(), assigner_);
         next.scan_.read(in);
         next.races_.read(in);
+        next.book_.read(in);
+        for (double* const x : {&next.recent_, &next.just_ended_, &next.now_, &next.planned_,
+                                &next.healthy_.free, &next.healthy_.busy}) {
+            *x = in.real();
+            in.expect(detail::is_finite(*x) && (*x >= 0 || x == &next.now_ || x == &next.planned_));
+        }
+        next.begun_ = in.flag();
         if (in.ok()) *this = std::move(next);
         return in.reason();
     }

@@ -10,6 +10,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/size.hpp>
 #include <straggle/predict/detail/progress_errors.hpp>
 #include <straggle/predict/time_outlook.hpp>
 
@@ -46,9 +47,31 @@ struct progress_track {
         time = when;
         auto const part = (std::min)(static_cast<std::size_t>(progress * parts), parts - 1);
         if (promised[part] > 0 || !(progress < 1)) return;
-        promised[part] = static_cast<float>(left());
-        since[part] = static_cast<float>(time - first_time);
+        double const promise = left(), age = time - first_time;
+        constexpr double most = static_cast<double>((std::numeric_limits<float>::max)());
+        if (!(promise < most) || !(age < most)) return;
+        promised[part] = static_cast<float>(promise);
+        since[part] = static_cast<float>(age);
         reached = part;
+    }
+    /// All of it.
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.first);
+        a.expect(self.first >= 0 && self.first <= 1);
+        if (self.first == 0) return; // no report yet
+        a(self.first_time, self.time, self.last);
+        a.expect(detail::is_finite(self.first_time) && detail::is_finite(self.time));
+        a.expect(self.time >= self.first_time && self.last >= self.first && self.last <= 1);
+        std::uint64_t entered = self.reached;
+        a.varint(entered);
+        a.expect(entered <= parts);
+        if constexpr (Archive::reads) self.reached = entered < parts ? detail::to_size(entered) : parts;
+        if (self.reached == parts) return;
+        for (std::size_t i = 0; i < parts; ++i) {
+            field(a, self.promised[i]);
+            if (self.promised[i] > 0) field(a, self.since[i]);
+        }
     }
     /// The remaining time, as of `time`, at the pace since the first report; 0: unknown.
     [[nodiscard]] double left() const noexcept {
@@ -62,6 +85,16 @@ struct progress_track {
     /// Time since then. @pre a part was entered
     [[nodiscard]] double since_promise(double now) const noexcept {
         return now - first_time - static_cast<double>(since[reached]);
+    }
+
+  private:
+    template <class Archive, class Float>
+    static void field(Archive& a, Float& x) {
+        double wide = static_cast<double>(x);
+        a(wide);
+        constexpr double most = static_cast<double>((std::numeric_limits<float>::max)());
+        a.expect(wide >= 0 && wide <= most);
+        if constexpr (Archive::reads) x = wide >= 0 && wide <= most ? static_cast<float>(wide) : 0.0f;
     }
 };
 

@@ -150,28 +150,21 @@ class sibling_times {
     /// Drops a job, with all its data.
     void forget(std::uint64_t job) { jobs_.erase(job); }
 
-    /// Appends what was learned about kinds and the cluster, without unfinished jobs.
+    /// Appends all that was learned, unfinished jobs included.
     void write(byte_writer& out) const {
-        detail::kind_times::write(out, all_);
+        base::write_fields(out, all_);
         base::write_fields(out, all_input_);
-        out.count(kinds_.size());
-        kinds_.for_each([&](std::uint64_t id, detail::kind_times const& k) {
-            out.u64(id);
-            base::write_fields(out, k);
-        });
+        write_places(out, kinds_);
+        write_places(out, jobs_);
     }
-    /// Reads what `write` appended; if that is invalid, the reader fails and the object is unusable.
+    /// Reads what `write` appended into a new object; if that is invalid, the reader fails and the object is
+    /// unusable. What exceeds the bounds of the options is dropped, least recently seen first.
     void read(byte_reader& in) {
         ++learned_;
-        detail::kind_times::read(in, all_);
+        base::read_fields(in, all_);
         base::read_fields(in, all_input_);
-        for (std::size_t n = in.count(8); n > 0 && in.ok(); --n) {
-            std::uint64_t const id = in.u64();
-            detail::kind_times k;
-            base::read_fields(in, k);
-            k.seen = ++clock_;
-            if (in.ok()) kind_of(id) = k;
-        }
+        read_places(in, kinds_, options_.most_kinds);
+        read_places(in, jobs_, options_.most_jobs);
     }
     /// Merges what another object has learned about kinds and the cluster.
     void merge(sibling_times const& other) {
@@ -203,6 +196,27 @@ class sibling_times {
     static constexpr double cluster_memory = 10; // relative to that of a kind
     static constexpr double least_log = -700;
 
+    // In order of last use, which is what `seen` is for.
+    template <class State>
+    static void write_places(byte_writer& out, detail::id_places<State> const& places) {
+        out.count(places.size());
+        places.for_each([&](std::uint64_t id, State const& s) {
+            out.u64(id);
+            base::write_fields(out, s);
+        });
+    }
+    template <class State>
+    void read_places(byte_reader& in, detail::id_places<State>& places, std::size_t most) {
+        for (std::size_t n = in.count(8); n > 0 && in.ok(); --n) {
+            std::uint64_t const id = in.u64();
+            State next;
+            base::read_fields(in, next);
+            if (!in.expect(places.find(id) == nullptr)) return;
+            next.seen = ++clock_;
+            if (in.ok()) places.get(id, most, [](State const&) {}) = next;
+        }
+    }
+
     detail::kind_times& kind_of(std::uint64_t id) {
         return kinds_.get(id, options_.most_kinds, [this](detail::kind_times const&) {
             ++over_capacity_;
@@ -216,7 +230,7 @@ class sibling_times {
 
     bool take(std::uint64_t job, std::uint32_t kind, sized_task const& task, bool ended) {
         constexpr double most = (std::numeric_limits<double>::max)();
-        if (!(task.age > 0) || !(task.age <= most) || !(task.slowdown > 0)) {
+        if (!(task.age > 0) || !(task.age <= most) || !(task.slowdown > 0) || !(task.slowdown <= most)) {
             ++rejected_;
             return false;
         }

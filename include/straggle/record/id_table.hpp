@@ -111,6 +111,7 @@ class id_table {
             out.real(seen_[slot]);
             out.identifier((*this)[slot]);
         }
+        for (std::uint32_t const slot : free_) out.varint(slot); // their order decides who gets which index
     }
     // @pre the table is empty
     void read(byte_reader& in)
@@ -132,8 +133,15 @@ class id_table {
             seen_[slot] = seen;
             slot_of_.push_back(static_cast<std::uint32_t>(slot));
         }
-        for (std::size_t slot = bound; slot-- > 0;)
-            if (place_of_[slot] == no_index) free_.push_back(static_cast<std::uint32_t>(slot));
+        constexpr double listed = 1; // marks a free index; overwritten when it is used
+        for (std::size_t holes = bound - ids_.size(); holes > 0 && in.ok(); --holes) {
+            std::uint64_t const slot = in.varint();
+            if (!in.expect(slot < bound && place_of_[to_size(slot)] == no_index &&
+                           seen_[to_size(slot)] != listed))
+                return;
+            seen_[to_size(slot)] = listed;
+            free_.push_back(static_cast<std::uint32_t>(slot));
+        }
     }
 
   private:

@@ -87,8 +87,9 @@ struct exclusion_record {
             *x = in.real();
             in.expect(is_finite(*x));
         }
-        in.expect(is_finite(guilty_of.value) && is_finite(guilty_of.low) && guilty_of.value > 0 &&
-                  guilty_of.high >= guilty_of.value);
+        in.expect(is_finite(guilty_of.value) && guilty_of.value > 0 && guilty_of.low >= 0 &&
+                  guilty_of.low <= guilty_of.value && guilty_of.high >= guilty_of.value);
+        in.expect(strikes <= 32 && stage <= 32 && stage_tasks >= 0 && until >= excluded_at);
         guilty_of.tasks = in.u64();
         present = in.flag();
         struck = in.flag();

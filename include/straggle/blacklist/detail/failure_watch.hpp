@@ -340,7 +340,9 @@ class failure_watch {
             n.failures = in.u64();
             n.tasks = in.u64();
             n.trial = in.u32();
-            in.expect(n.failures <= n.attempts && n.tasks <= n.failures);
+            in.expect(n.failures <= n.attempts && n.tasks <= n.failures && n.consecutive <= n.failures &&
+                      n.attempts < std::uint64_t{1} << 48);
+            in.expect(is_finite(n.failing_since) && n.longest >= 0 && is_finite(n.longest));
             all_attempts_ += n.attempts;
             all_failures_ += n.failures;
             in.expect(n.failed >= 0 && n.failed < 1e15 && n.succeeded >= 0 && n.succeeded < 1e15 &&

@@ -82,8 +82,9 @@ class load_watch {
     status read(byte_reader& in) {
         for (double* const x : {&busy_, &slots_, &waiting_, &weight_, &last_}) {
             *x = in.real();
-            in.expect(is_finite(*x));
+            in.expect(is_finite(*x) && (*x >= 0 || x == &last_));
         }
+        in.expect(weight_ <= 1);
         seen_ = in.flag();
         brought_back_ = in.u8();
         in.expect(brought_back_ <= most_brought_back);

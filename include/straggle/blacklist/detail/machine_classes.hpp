@@ -81,7 +81,7 @@ class machine_classes {
             m.usual = in.real();
             m.was_fast = in.flag();
             m.is_grouped = in.flag();
-            in.expect(is_finite(m.usual) && m.usual > 0);
+            in.expect(m.usual > 0 && m.usual < 1e30);
         }
         return in.reason();
     }

@@ -6,11 +6,15 @@
 /// purpose, until their durations are known.
 #pragma once
 
+#include <straggle/base/archive.hpp>
+#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/mitigate/effect.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -32,6 +36,17 @@ class job_log {
         std::uint8_t exposed = 0; // bits by action_kind
         bool left_alone = false, runs = false;
         bool is_compared = true; // false once a job was left alone for only part of its time
+
+        template <class Self, class Archive>
+        static void fields(Self& self, Archive& a) {
+            a(self.first_start, self.last_end, self.last_seen, self.longest, self.sum_log);
+            a(self.ended, self.kind, self.exposed, self.left_alone, self.runs, self.is_compared);
+            for (double const x : {self.first_start, self.last_end, self.last_seen, self.sum_log})
+                a.expect(is_finite(x));
+            a.expect(self.first_start <= self.last_end && std::fabs(self.sum_log) <= 800.0 * self.ended);
+            a.expect(self.longest >= 0 && is_finite(self.longest) &&
+                     self.exposed >> mitigate::action_kind_count == 0);
+        }
     };
 
     // The entry of a job, created if needed; null when the table is full.
@@ -128,6 +143,20 @@ class job_log {
         if (std::uint32_t const at = tasks_.find(task); at != none) trials_[at].last_seen = now;
     }
 
+    // In ascending order of names.
+    void write(byte_writer& out) const {
+        out.real(last_sweep_);
+        write_places(out, jobs_, entries_);
+        write_places(out, tasks_, trials_);
+    }
+    // @pre the log is new. More than there is room for is dropped.
+    void read(byte_reader& in) {
+        last_sweep_ = in.real();
+        in.expect(is_finite(last_sweep_));
+        read_places(in, jobs_, entries_, most_);
+        read_places(in, tasks_, trials_, most_trials);
+    }
+
     [[nodiscard]] std::size_t jobs() const noexcept { return jobs_.size(); }
     [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
 
@@ -136,8 +165,47 @@ class job_log {
         double planned = 0, expected = 0, last_seen = 0;
         std::uint64_t stratum = 0;
         bool left_alone = false;
+
+        template <class Self, class Archive>
+        static void fields(Self& self, Archive& a) {
+            a(self.planned, self.expected, self.last_seen, self.stratum, self.left_alone);
+            a.expect(is_finite(self.planned) && is_finite(self.last_seen) && self.expected > 0 &&
+                     is_finite(self.expected));
+        }
     };
     static constexpr std::size_t most_trials = 4096;
+
+    template <class Entry>
+    static void write_places(byte_writer& out, interner<std::uint64_t> const& names,
+                             std::vector<Entry> const& entries) {
+        std::vector<std::uint32_t> order;
+        for (std::uint32_t at = 0; at < names.bound(); ++at)
+            if (names.contains(at)) order.push_back(at);
+        std::sort(order.begin(), order.end(),
+                  [&](std::uint32_t a, std::uint32_t b) { return names[a] < names[b]; });
+        out.count(order.size());
+        for (std::uint32_t const at : order) {
+            out.u64(names[at]);
+            base::write_fields(out, entries[at]);
+        }
+    }
+    template <class Entry>
+    static void read_places(byte_reader& in, interner<std::uint64_t>& names, std::vector<Entry>& entries,
+                            std::size_t most) {
+        std::uint64_t before = 0;
+        bool is_first = true;
+        for (std::size_t n = in.count(33); n > 0 && in.ok(); --n) {
+            std::uint64_t const name = in.u64();
+            Entry next;
+            base::read_fields(in, next);
+            if (!in.expect(is_first || before < name)) return;
+            before = name;
+            is_first = false;
+            if (names.size() >= most) continue;
+            names.insert(name);
+            entries.push_back(next);
+        }
+    }
 
     static void close(job_entry const& e, mitigate::effect_meter& meter) {
         if (!e.is_compared || e.exposed == 0 || e.ended == 0 || !(e.last_end > e.first_start)) return;

@@ -5,7 +5,11 @@
 /// Private part of `mitigate/speculator.hpp`: running jobs in the form that custom detectors read.
 #pragma once
 
+#include <straggle/base/archive.hpp>
+#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/size.hpp>
 #include <straggle/detect/detector.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 
@@ -14,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -41,6 +46,20 @@ class job_views {
     void finish(std::uint64_t job) {
         auto const at = place_of(job);
         if (at != jobs_.end() && at->job == job) jobs_.erase(at);
+    }
+
+    void write(byte_writer& out) const {
+        out.count(jobs_.size());
+        for (known_job const& j : jobs_) base::write_fields(out, j);
+    }
+    // @pre this object is new
+    void read(byte_reader& in) {
+        for (std::size_t n = in.count(34); n > 0 && in.ok(); --n) {
+            known_job j{};
+            base::read_fields(in, j);
+            if (!in.expect(jobs_.empty() || jobs_.back().job < j.job)) return;
+            jobs_.push_back(std::move(j));
+        }
     }
 
     void begin(std::uint64_t job, double slots) {
@@ -103,6 +122,41 @@ class job_views {
         double input = 0, begun = 1e300;
         std::vector<double> finished{}, per_input{};
         std::vector<known_node> nodes{};
+
+        template <class Self, class Archive>
+        static void fields(Self& self, Archive& a) {
+            a(self.job, self.tasks, self.input, self.begun);
+            a.expect(self.input >= 0 && is_finite(self.input) && is_finite(self.begun));
+            std::uint64_t ended = self.finished.size(), nodes = self.nodes.size();
+            a.varint(ended);
+            a.varint(nodes);
+            constexpr std::uint64_t most_nodes = 0xffffff; // as in `task_stage::begin`
+            bool const is_possible =
+                ended <= most_times && ended <= self.tasks && nodes <= self.tasks && nodes <= most_nodes;
+            a.expect(is_possible);
+            if (!is_possible) return;
+            if constexpr (Archive::reads) {
+                if (a.bytes().left() / 16 < ended) return a.expect(false);
+                self.finished.resize(to_size(ended));
+                self.per_input.resize(to_size(ended));
+            }
+            for (auto* const times : {&self.finished, &self.per_input}) {
+                double before = 0;
+                for (auto& t : *times) {
+                    a(t);
+                    a.expect(t >= before && is_finite(t));
+                    before = t;
+                }
+            }
+            if constexpr (Archive::reads) {
+                if (a.bytes().left() / 20 < nodes) return a.expect(false);
+                self.nodes.resize(to_size(nodes));
+            }
+            for (auto& n : self.nodes) {
+                a(n.node, n.finished, n.time);
+                a.expect(n.node < most_nodes && n.time >= 0 && is_finite(n.time));
+            }
+        }
     };
 
     static void insert(std::vector<double>& sorted, double x) {

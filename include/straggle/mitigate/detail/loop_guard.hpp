@@ -151,31 +151,35 @@ class loop_guard {
     }
 
     void write(byte_writer& out) const {
-        for (double const x :
-             {raw_, decided_, shift_, trusted_from_, news_, quiet_until_, longest_now_, longest_before_})
+        for (double const x : {raw_, decided_, begun_, shift_, trusted_from_, news_, quiet_until_,
+                               longest_now_, longest_before_, ahead_to_})
             out.real(x);
         for (double const x : gaps_) out.real(x);
         out.varint(rounds_);
         out.varint(ended_);
-        out.flag(was_busy_);
+        out.u32(wild_);
+        out.u32(ahead_node_);
+        for (bool const x : {was_busy_, is_one_ahead_, has_ahead_}) out.flag(x);
     }
     void read(byte_reader& in) {
-        for (double* const x : {&raw_, &decided_, &shift_, &trusted_from_, &news_, &quiet_until_,
-                                &longest_now_, &longest_before_}) {
+        for (double* const x : {&raw_, &decided_, &begun_, &shift_, &trusted_from_, &news_, &quiet_until_,
+                                &longest_now_, &longest_before_, &ahead_to_}) {
             *x = in.real();
-            in.expect(is_finite(*x) || x == &trusted_from_);
+            in.expect(is_finite(*x));
         }
-        in.expect(longest_now_ >= 0 && longest_before_ >= 0 && !is_nan(trusted_from_));
+        in.expect(longest_now_ >= 0 && longest_before_ >= 0);
         auto gaps = gaps_;
         for (double& x : gaps) {
             x = in.real();
             in.expect(is_finite(x) && x >= 0);
         }
         set_gaps(gaps);
-        begun_ = decided_;
         rounds_ = in.varint();
         ended_ = in.varint();
-        was_busy_ = in.flag();
+        wild_ = in.u32();
+        ahead_node_ = in.u32();
+        in.expect(wild_ < patience);
+        for (bool* const x : {&was_busy_, &is_one_ahead_, &has_ahead_}) *x = in.flag();
     }
 
   private:
@@ -207,16 +211,16 @@ class loop_guard {
 
     double raw_ = 0, shift_ = 0;
     double decided_ = 0; // caller's clock at the last decision
-    double begun_ = 0;   // and at the first decision since it jumped; not stored
+    double begun_ = 0;   // and at the first decision since it jumped
     double trusted_from_ = -1e300;
     double news_ = 0, quiet_until_ = -1e300;
     double longest_now_ = 0, longest_before_ = 0;
     std::array<double, 8> gaps_{}; // modify through set_gaps only
     double usual_gap_ = 0;
     std::uint64_t rounds_ = 0, ended_ = 0;
-    std::uint32_t wild_ = 0; // consecutive wild rounds; not stored
+    std::uint32_t wild_ = 0; // consecutive wild rounds
     bool was_busy_ = false;
-    bool is_one_ahead_ = false, has_ahead_ = false; // not stored
+    bool is_one_ahead_ = false, has_ahead_ = false;
     std::uint32_t ahead_node_ = 0;
     double ahead_to_ = 0;
 };

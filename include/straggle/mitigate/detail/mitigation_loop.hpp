@@ -8,6 +8,8 @@
 
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/size.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/node_stage.hpp>
 #include <straggle/mitigate/detail/job_log.hpp>
@@ -183,7 +185,12 @@ class mitigation_loop {
         meter_.write(out);
         effects_.write(out);
         write_memory(out, span_of(memory_));
+        jobs_.write(out);
         out.real(last_round_);
+        out.u64(draws_);
+        out.count(excluded_);
+        out.u8(static_cast<std::uint8_t>(quiet_why_));
+        out.flag(has_met_);
         out.flag(storing_part<NodePart>);
         if constexpr (storing_part<NodePart>) nodes_.write(out);
         out.flag(storing_part<CopyPart>);
@@ -195,15 +202,22 @@ class mitigation_loop {
         meter_.read(in);
         effects_.read(in);
         read_memory(in, memory_);
+        jobs_.read(in);
         last_round_ = in.real();
         in.expect(is_finite(last_round_));
+        draws_ = in.u64();
+        excluded_ = to_size(in.varint());
+        std::uint8_t const why = in.u8();
+        if (in.expect(why < mitigate::plan_note_count && excluded_ <= memory_.size()))
+            quiet_why_ = static_cast<mitigate::plan_note>(why);
+        has_met_ = in.flag();
         if (!in.expect(in.flag() == storing_part<NodePart>, status::wrong_kind)) return in.reason();
         if constexpr (storing_part<NodePart>)
             if (status const s = nodes_.read(in); s != status::ok) return s;
         if (!in.expect(in.flag() == storing_part<CopyPart>, status::wrong_kind)) return in.reason();
         if constexpr (storing_part<CopyPart>)
             if (status const s = copies_.read(in); s != status::ok) return s;
-        is_restored_ = has_met_ = true;
+        is_restored_ = true;
         return in.finish();
     }
 

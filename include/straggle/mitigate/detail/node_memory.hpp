@@ -30,18 +30,20 @@ inline void write_memory(byte_writer& out, std::span<node_memory const> nodes) {
     for (node_memory const& m : nodes) {
         out.u8(static_cast<std::uint8_t>((m.is_allowed ? 1 : 0) | (m.is_charged ? 2 : 0)));
         out.real(m.since);
+        out.real(m.newest_start);
     }
 }
 template <class Nodes>
 void read_memory(byte_reader& in, Nodes& nodes) {
-    nodes.resize(in.count(9));
+    nodes.resize(in.count(17));
     for (node_memory& m : nodes) {
         std::uint8_t const bits = in.u8();
         in.expect(bits <= 3);
         m.is_allowed = (bits & 1) != 0;
         m.is_charged = (bits & 2) != 0;
         m.since = in.real();
-        in.expect(is_finite(m.since));
+        m.newest_start = in.real();
+        in.expect(is_finite(m.since) && is_finite(m.newest_start));
     }
 }
 

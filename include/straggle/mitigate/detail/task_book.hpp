@@ -6,13 +6,17 @@
 #pragma once
 
 #include <straggle/assign/race_record.hpp>
+#include <straggle/base/archive.hpp>
+#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/predict/progress_trust.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -31,6 +35,18 @@ struct task_note {
 
     [[nodiscard]] bool is_before(std::uint64_t other_job, std::uint64_t other_task) const noexcept {
         return job != other_job ? job < other_job : task < other_task;
+    }
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.job, self.task, self.start, self.track, self.kind, self.round);
+        a(self.advised, self.racing, self.counted, self.over);
+        std::uint64_t copies = self.launched;
+        a.varint(copies);
+        a.expect(is_finite(self.start) && copies <= (std::numeric_limits<std::uint16_t>::max)());
+        if constexpr (Archive::reads) self.launched = static_cast<std::uint16_t>(copies & 0xffff);
+        if (self.launched > 0) a(self.copy_start);
+        a.expect(is_finite(self.copy_start));
+        if (self.advised) a(self.claim);
     }
 };
 
@@ -69,10 +85,30 @@ class task_book {
     [[nodiscard]] task_note& operator[](std::size_t i) noexcept { return notes_[i]; }
     [[nodiscard]] std::size_t size() const noexcept { return notes_.size(); }
 
+    void write(byte_writer& out) const {
+        out.u32(round_);
+        out.count(notes_.size());
+        for (task_note const& n : notes_) base::write_fields(out, n);
+    }
+    // @pre the book is new
+    void read(byte_reader& in) {
+        round_ = in.u32();
+        for (std::size_t n = in.count(44); n > 0 && in.ok(); --n) {
+            task_note next;
+            base::read_fields(in, next);
+            if (!in.expect((notes_.empty() || notes_.back().is_before(next.job, next.task)) &&
+                           round_ - next.round < kept_rounds))
+                return;
+            notes_.push_back(next);
+        }
+    }
+
   private:
+    static constexpr std::uint32_t kept_rounds = 3;
+
     // A missing task may be between two attempts, or its end may be reported late: keep its note for a while.
     void keep(task_note const& n) {
-        if (!n.over && round_ - n.round < 3) next_.push_back(n);
+        if (!n.over && round_ - n.round < kept_rounds) next_.push_back(n);
     }
     std::vector<task_note> notes_{}, next_{};
     std::size_t at_ = 0;

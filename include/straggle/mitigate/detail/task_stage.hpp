@@ -90,6 +90,31 @@ class running_jobs {
         return (tasks_ + as_many * before) / (over_ + as_many);
     }
 
+    void write(byte_writer& out) const {
+        out.real(tasks_);
+        out.real(over_);
+        out.count(jobs_.size());
+        for (running_job const& j : jobs_) {
+            out.u64(j.job);
+            out.real(j.seen);
+            out.real(j.longest);
+            out.flag(j.is_over);
+        }
+    }
+    // @pre this object is new
+    void read(byte_reader& in) {
+        tasks_ = in.real();
+        over_ = in.real();
+        in.expect(tasks_ >= 0 && tasks_ < 1e15 && over_ >= 0 && over_ <= 200);
+        for (std::size_t n = in.count(25); n > 0 && in.ok(); --n) {
+            running_job const j{in.u64(), in.real(), in.real(), in.flag()};
+            if (!in.expect((jobs_.empty() || jobs_.back().job < j.job) && is_finite(j.seen) &&
+                           j.longest >= 0 && is_finite(j.longest)))
+                return;
+            jobs_.push_back(j);
+        }
+    }
+
   private:
     [[nodiscard]] std::vector<running_job>::iterator place_of(std::uint64_t job) noexcept {
         return std::lower_bound(jobs_.begin(), jobs_.end(), job,
@@ -107,7 +132,10 @@ class running_jobs {
     double tasks_ = 0, over_ = 0;
 };
 
-struct no_views {};
+struct no_views {
+    static void write(byte_writer&) noexcept {}
+    static void read(byte_reader&) noexcept {}
+};
 
 template <class Scan = detect::straggler_scan<detect::tail_of_siblings>>
 class task_stage {
@@ -175,16 +203,27 @@ class task_stage {
     void write(byte_writer& out) const {
         siblings_.write(out);
         progress_.write(out);
+        jobs_.write(out);
+        views_.write(out);
         out.real(usual_);
         out.real(ended_);
+        out.count(nodes_.size());
+        for (node_note const& n : nodes_) out.real(n.slow); // for tasks that end before the next round
     }
     void read(byte_reader& in) {
         siblings_.read(in);
         progress_.read(in);
+        jobs_.read(in);
+        views_.read(in);
         double const usual = in.real(), ended = in.real();
         if (!in.expect(usual >= 0 && is_finite(usual) && ended >= 0 && ended <= 200)) return;
         usual_ = usual;
         ended_ = ended;
+        nodes_.resize(in.count(8));
+        for (node_note& n : nodes_) {
+            n.slow = in.real();
+            in.expect(n.slow > 0 && is_finite(n.slow));
+        }
     }
     void merge(task_stage const& other) {
         siblings_.merge(other.siblings_);

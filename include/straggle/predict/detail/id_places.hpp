@@ -59,14 +59,16 @@ class id_places {
         ids_.erase(at);
     }
     [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
-    // In ascending order of ids.
+    // Least recently seen first.
     template <class Visit>
     void for_each(Visit&& visit) const {
-        std::vector<std::uint64_t> order;
+        std::vector<std::uint32_t> order;
         for (std::uint32_t at = 0; at < ids_.bound(); ++at)
-            if (ids_.contains(at)) order.push_back(ids_[at]);
-        std::sort(order.begin(), order.end());
-        for (std::uint64_t const id : order) visit(id, *find(id));
+            if (ids_.contains(at)) order.push_back(at);
+        std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
+            return states_[a].seen != states_[b].seen ? states_[a].seen < states_[b].seen : ids_[a] < ids_[b];
+        });
+        for (std::uint32_t const at : order) visit(ids_[at], states_[at]);
     }
 
   private:

@@ -33,6 +33,12 @@ struct input_sums {
         yy += more.yy;
         return more;
     }
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.n, self.x, self.y, self.xx, self.xy, self.yy);
+        a.expect(self.n >= 0 && self.n < 1e15);
+        for (double const sum : {self.x, self.y, self.xx, self.xy, self.yy}) a.expect(std::fabs(sum) < 1e24);
+    }
 };
 
 // The exponent of time in input, with a normal distribution.
@@ -57,8 +63,9 @@ class input_effect {
     template <class Self, class Archive>
     static void fields(Self& self, Archive& a) {
         a(self.n_, self.xx_, self.xy_, self.yy_);
-        for (double const square : {self.n_, self.xx_, self.yy_}) a.expect(square >= 0 && is_finite(square));
-        a.expect(is_finite(self.xy_));
+        for (double const square : {self.n_, self.xx_, self.yy_}) a.expect(square >= 0 && square < 1e12);
+        // Cauchy-Schwarz, with room for rounding.
+        a.expect(self.xy_ * self.xy_ <= 1.001 * self.xx_ * self.yy_ + 1e-6);
     }
     // Combined with the others' effect, which counts as one observation with the variance between kinds.
     [[nodiscard]] input_effect over(input_effect const& others) const noexcept {

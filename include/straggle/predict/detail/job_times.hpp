@@ -23,6 +23,11 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 inline constexpr double no_input = -(std::numeric_limits<double>::max)();
 
+// Whether it can be a logarithm of a time or an input, or a difference of two.
+[[nodiscard]] inline bool is_log(double x) noexcept {
+    return std::fabs(x) < 1e4;
+}
+
 // The times of a job's tasks, stopped ones separately, on a scale centered on its first tasks.
 struct job_times {
     static constexpr std::size_t early = 9; // stored individually until the scale can be centered
@@ -49,6 +54,21 @@ struct job_times {
         (has_ended ? ended : stopped).add(log_bins::bin(log - origin), 1);
         ended.bound(most);
         stopped.bound(most);
+    }
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.known, self.centred);
+        a.expect(self.known <= early && (self.known > 0 || !self.centred));
+        for (std::size_t i = 0; i < self.known && i < early; ++i) {
+            a(self.first[i], self.first_ended[i]);
+            a.expect(is_log(self.first[i]));
+        }
+        a(self.kind, self.input);
+        a.expect(is_log(self.input) || self.input == no_input);
+        if (self.input > no_input) a(self.inputs);
+        if (!self.centred) return;
+        a(self.origin, self.ended, self.stopped);
+        a.expect(is_log(self.origin));
     }
     void centre() noexcept {
         if (centred || known == 0) return;
@@ -128,35 +148,9 @@ struct kind_times {
     }
     template <class Self, class Archive>
     static void fields(Self& self, Archive& a) {
-        if constexpr (Archive::reads)
-            read(a.bytes(), self.shape);
-        else
-            write(a.bytes(), self.shape);
-        a(self.input, self.level, self.weight, self.spread, self.level_input);
-        a.expect(is_finite(self.level) && is_finite(self.level_input));
-        a.expect(self.weight >= 0 && self.weight <= 20 && self.spread >= 0 && is_finite(self.spread));
-    }
-    // Writes nonempty bins only.
-    static void write(byte_writer& out, log_counts const& counts) {
-        std::size_t used = 0;
-        for (float const b : counts.bins) used += b > 0 ? 1 : 0;
-        out.count(used);
-        for (std::size_t b = 0; b < log_bins::count; ++b) {
-            if (!(counts.bins[b] > 0)) continue;
-            out.varint(b);
-            out.real(static_cast<double>(counts.bins[b]));
-        }
-    }
-    static void read(byte_reader& in, log_counts& counts) {
-        counts = {};
-        std::size_t next = 0;
-        for (std::size_t n = in.count(9); n > 0 && in.ok(); --n) {
-            std::uint64_t const b = in.varint();
-            double const x = in.real();
-            if (!in.expect(b >= next && b < log_bins::count && x > 0 && x < 1e9)) return;
-            counts.add(static_cast<std::size_t>(b), x);
-            next = static_cast<std::size_t>(b) + 1;
-        }
+        a(self.shape, self.input, self.level, self.weight, self.spread, self.level_input);
+        a.expect(is_log(self.level) && (is_log(self.level_input) || self.level_input == no_input));
+        a.expect(self.weight >= 0 && self.weight <= 20 && self.spread >= 0 && self.spread < 1e8);
     }
 };
 // Where the tasks of a finished job ended: stopped tasks are redistributed to where the longer ones ended.

@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <straggle/base/config.hpp>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -76,15 +77,33 @@ struct log_counts {
             total += static_cast<double>(b);
         }
     }
-    // Shifts all counts by a number of bins; those that would leave stay in the end bin.
-    void shift(long by) noexcept {
-        std::array<float, log_bins::count> moved{};
-        constexpr long last = static_cast<long>(log_bins::count) - 1;
-        for (long i = 0; i <= last; ++i) {
-            long const to = i + by < 0 ? 0 : (i + by > last ? last : i + by);
-            moved[static_cast<std::size_t>(to)] += bins[static_cast<std::size_t>(i)];
+    // Nonempty bins only. Rounding makes the total differ from the sum of the bins.
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        std::uint64_t used = 0, at = 0;
+        if constexpr (!Archive::reads)
+            for (float const b : self.bins) used += b > 0 ? 1u : 0u;
+        a.varint(used);
+        double sum = 0;
+        for (; used > 0; --used, ++at) {
+            if constexpr (!Archive::reads)
+                while (!(self.bins[at] > 0)) ++at;
+            std::uint64_t const least = at;
+            a.varint(at);
+            bool const is_next = at >= least && at < log_bins::count;
+            a.expect(is_next);
+            if (!is_next) return;
+            double tasks = static_cast<double>(self.bins[at]);
+            a(tasks);
+            bool const is_possible =
+                tasks > 0 && tasks < 1e9 && static_cast<double>(static_cast<float>(tasks)) == tasks;
+            a.expect(is_possible);
+            if (!is_possible) return;
+            if constexpr (Archive::reads) self.bins[at] = static_cast<float>(tasks);
+            sum += tasks;
         }
-        bins = moved;
+        a(self.total);
+        a.expect(self.total >= sum / 2 && self.total <= 2 * sum);
     }
 };
 

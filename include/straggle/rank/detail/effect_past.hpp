@@ -6,7 +6,11 @@
 /// from finished jobs.
 #pragma once
 
+#include <straggle/base/archive.hpp>
+#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/size.hpp>
 #include <straggle/rank/relative_times.hpp>
 #include <straggle/record/slowdown.hpp>
 
@@ -126,6 +130,15 @@ struct effect_sums {
         return (std::max)(constant + value * (value * square - 2 * mixed), 0.0);
     }
 
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.tasks, self.sum, self.square, self.mixed, self.constant, self.weight, self.squared_weight,
+          self.groups);
+        for (double const x : {self.sum, self.mixed}) a.expect(std::fabs(x) < 1e30);
+        for (double const x : {self.tasks, self.square, self.constant, self.weight, self.squared_weight})
+            a.expect(x > -1e-3 && x < 1e30); // rounding, after groups have aged
+    }
+
   private:
     void take(effect_group const& g, effect_cell const& cell, double share, int sign) noexcept {
         double const n = sign * cell.tasks, off = cell.mean - g.shift, nn = n * cell.tasks;
@@ -159,10 +172,17 @@ inline void link_groups(node_links& links, std::span<effect_group const> groups,
 class effect_past {
   public:
     static constexpr std::uint64_t recent_windows = 16;
+    static constexpr double most_log = 1e4; // beyond the logarithm of any ratio of times
 
     struct node_sums {
         effect_sums all, recent;
         double share = 0; // largest share in a group's tasks
+
+        template <class Self, class Archive>
+        static void fields(Self& self, Archive& a) {
+            a(self.all, self.recent, self.share);
+            a.expect(self.share >= 0 && self.share <= 1 && self.recent.groups <= self.all.groups);
+        }
     };
 
     [[nodiscard]] node_sums const& operator[](std::size_t node) const noexcept { return nodes_[node]; }
@@ -172,7 +192,54 @@ class effect_past {
     [[nodiscard]] double squares() const noexcept { return squares_; }
     [[nodiscard]] double freedom() const noexcept { return freedom_; }
 
+    [[nodiscard]] bool is_valid() const noexcept { return is_valid_; }
     void forget() noexcept { is_valid_ = false; }
+    // The sums, because those found anew would differ by rounding.
+    void write(byte_writer& out) const {
+        out.flag(is_valid_);
+        if (!is_valid_) return;
+        for (std::size_t const n : {groups_, recent_group_, solved_cells_}) out.varint(n);
+        out.varint(window_);
+        out.varint(solved_at_);
+        for (double const x : {squares_, freedom_, usual_}) out.real(x);
+        out.count(nodes_.size());
+        for (node_sums const& n : nodes_) base::write_fields(out, n);
+        out.count(shifted_at_.size());
+        for (double const x : shifted_at_) out.real(x);
+    }
+    void read(byte_reader& in, std::size_t nodes, std::span<effect_group const> groups,
+              std::span<effect_cell const> cells, std::uint64_t window) {
+        is_valid_ = in.flag();
+        if (!is_valid_) return;
+        std::uint64_t const taken = in.varint(), lately = in.varint(), solved = in.varint();
+        window_ = in.varint();
+        solved_at_ = in.varint();
+        for (double* const x : {&squares_, &freedom_, &usual_}) {
+            *x = in.real();
+            in.expect(*x >= 0 && is_finite(*x));
+        }
+        is_valid_ = in.expect(taken <= groups.size() && lately <= taken && solved_at_ <= window_ &&
+                              window_ <= window && solved <= cells.size());
+        if (!is_valid_) return;
+        solved_cells_ = to_size(solved);
+        for (; groups_ < taken; ++groups_) {
+            if (groups_ < lately) recent_cell_ += groups[groups_].cells;
+            cells_ += groups[groups_].cells;
+        }
+        recent_group_ = to_size(lately);
+        in.expect(solved_cells_ <= cells_);
+        nodes_.resize(in.count(2 * (7 * 8 + 4) + 8));
+        for (node_sums& n : nodes_) base::read_fields(in, n);
+        shifted_at_.resize(in.count(8));
+        for (double& x : shifted_at_) {
+            x = in.real();
+            in.expect(std::fabs(x) < most_log);
+        }
+        is_valid_ = in.expect(nodes_.size() <= nodes && shifted_at_.size() <= nodes_.size());
+        if (!is_valid_) return;
+        links_.reset(nodes_.size());
+        link_groups(links_, groups.first(groups_), cells.first(cells_));
+    }
     // Starts without any finished group.
     void clear(std::size_t nodes) {
         nodes_.assign(nodes, {});

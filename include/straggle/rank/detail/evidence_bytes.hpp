@@ -8,9 +8,11 @@
 #include <straggle/base/config.hpp>
 #include <straggle/rank/detail/evidence_store.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
@@ -53,9 +55,14 @@ inline void evidence_store::write(byte_writer& out) const {
         out.u64(g.job);
         out.u64(g.window);
         out.u64(g.kind);
-        for (double const x : {g.closed, g.variance, g.squares, g.freedom, g.inputs, g.products, g.shift,
-                               static_cast<double>(g.input)})
+        double tasks = g.tasks;
+        for (std::size_t k = c; k < c + g.cells; ++k)
+            if (is_void(k)) tasks = (std::max)(tasks - cells_[k].tasks, 0.0);
+        for (double const x : {g.closed, g.variance, tasks, g.squares, g.freedom, g.inputs, g.products,
+                               g.shift, g.base, static_cast<double>(g.input)})
             out.real(x);
+        out.flag(g.is_without);
+        out.flag(closed_.find(g.job) != interner<std::uint64_t>::none);
         out.count(g.cells);
         for (std::size_t const end = c + g.cells; c < end; ++c) {
             out.u32(cells_[c].node);
@@ -64,6 +71,10 @@ inline void evidence_store::write(byte_writer& out) const {
             out.real(static_cast<double>(cells_[c].input));
         }
     }
+    solver_.write(out);
+    std::vector<std::uint32_t> const unused = jobs_.unused();
+    out.count(unused.size());
+    for (std::uint32_t const j : unused) out.varint(j);
     out.count(jobs_.size());
     for (std::uint32_t j = 0; j < jobs_.bound(); ++j) {
         if (!jobs_.contains(j)) continue;
@@ -71,6 +82,7 @@ inline void evidence_store::write(byte_writer& out) const {
         out.u64(jobs_.key(j));
         out.u64(job.kind);
         for (double const x : {job.opened, job.last_seen, job.longest, job.weighed}) out.real(x);
+        out.flag(job.fresh);
         out.count(job.attempts.size());
         for (timed_attempt const& a : job.attempts) {
             out.u64(a.task);
@@ -86,6 +98,7 @@ inline void evidence_store::write(byte_writer& out) const {
 }
 
 inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std::size_t max_cells) {
+    constexpr std::uint32_t none = job_memory::none;
     auto const real = [&in] {
         double const x = in.real();
         in.expect(is_finite(x));
@@ -102,8 +115,13 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
         *x = real();
     double const spread = real();
     for (double* const x : {&window_began_, &window_length_, &updated_}) *x = real();
-    in.expect(usual_count_ >= 0 && variance_weight_ >= 0 && builder_.usual_variance >= 0 &&
-              builder_.tolerated >= 0 && spread >= 0);
+    constexpr double most_log = effect_past::most_log, most_tasks = 1e15;
+    in.expect(std::fabs(usual_log_) < most_log && usual_count_ >= 0 && usual_count_ <= 256 &&
+              usual_tasks_ >= 0 && usual_tasks_ < most_tasks && jobs_closed_ >= 0 && jobs_closed_ <= 64);
+    in.expect(variance_weight_ >= 0 && variance_weight_ <= 1024 && builder_.usual_variance >= 0 &&
+              builder_.usual_variance < most_log && builder_.tolerated >= 0 &&
+              builder_.tolerated < most_log && spread >= 0 && spread < most_log * most_log &&
+              window_length_ >= 0);
     batches_.read(in);
     builder_.batch_counts_once = !batches_.holds();
     far_tail_.read(in);
@@ -130,6 +148,10 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
               &nodes_[i].races, &nodes_[i].last_ended, &nodes_[i].outruns, &nodes_[i].outrun_log,
               &nodes_[i].given_up, &nodes_[i].given_up_log, &nodes_[i].killed, &nodes_[i].killed_in_a_row})
             *x = real();
+        for (double const x : {b.log_slowdown, b.proved, b.usual, b.charge, b.pace})
+            in.expect(std::fabs(x) < most_log);
+        in.expect(nodes_[i].booked >= 0 && nodes_[i].booked < most_tasks &&
+                  std::fabs(nodes_[i].races) < most_tasks && nodes_[i].killed_in_a_row >= 0);
         in.expect(nodes_[i].given_up >= 0 && nodes_[i].given_up <= most_outruns &&
                   std::fabs(nodes_[i].given_up_log) <= 100 && nodes_[i].killed >= 0);
         in.expect(b.paced >= 0 && b.paced <= 32);
@@ -143,33 +165,52 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
         nodes_[i].restored.read(in);
         nodes_[i].hung.read(in);
     }
-    std::size_t const groups = in.count(8 + 8 + 8 + 64 + 1);
+    std::size_t const groups = in.count(8 + 8 + 8 + 80 + 2 + 1);
     for (std::size_t k = 0; k < groups && in.ok(); ++k) {
         effect_group g;
         g.job = in.u64();
         g.window = in.u64();
         g.kind = in.u64();
-        for (double* const x :
-             {&g.closed, &g.variance, &g.squares, &g.freedom, &g.inputs, &g.products, &g.shift})
+        for (double* const x : {&g.closed, &g.variance, &g.tasks, &g.squares, &g.freedom, &g.inputs,
+                                &g.products, &g.shift, &g.base})
             *x = real();
         g.input = input();
+        g.is_without = in.flag();
+        bool const is_closed = in.flag();
         g.cells = static_cast<std::uint32_t>(in.count(4 + 24));
-        in.expect(g.variance > 0 && g.squares >= 0 && g.inputs >= 0 && g.freedom >= 0 &&
+        in.expect(g.variance < most_tasks && std::fabs(g.shift) < most_log && g.tasks >= 0);
+        in.expect(g.variance > 0 && g.squares >= 0 && g.inputs >= 0 && g.freedom >= 0 && g.base >= 0 &&
                   g.window <= windows_ && cells_.size() + g.cells <= max_cells);
+        double tasks = 0;
         for (std::uint32_t c = 0; c < g.cells && in.ok(); ++c) {
             effect_cell cell{.node = in.u32()};
             cell.tasks = real();
             cell.mean = real();
             cell.input = input();
             in.expect(is_finite(static_cast<double>(cell.input)));
-            in.expect(cell.node < nodes && cell.tasks >= 0);
+            in.expect(cell.node < nodes && cell.tasks >= 0 && cell.tasks < most_tasks &&
+                      std::fabs(cell.mean) < most_log);
             cells_.push_back(cell);
-            g.tasks += cell.tasks;
+            tasks += cell.tasks;
         }
-        closed_.insert(g.job);
+        in.expect(std::fabs(g.tasks - tasks) <= 1e-6 * (1 + tasks));
+        if (is_closed) closed_.insert(g.job);
         groups_.push_back(g);
     }
-    std::size_t const jobs = in.count(8 + 8 + 32 + 1);
+    solver_.read(in, nodes, span_of(groups_), span_of(cells_), windows_);
+    std::vector<std::uint32_t> unused(in.count(1));
+    for (std::uint32_t& j : unused) {
+        std::uint64_t const at = in.varint();
+        in.expect(at < none);
+        j = static_cast<std::uint32_t>(at & none);
+    }
+    std::size_t const jobs = in.count(8 + 8 + 32 + 2);
+    std::vector<bool> is_unused(unused.size() + jobs);
+    for (std::uint32_t const j : unused) {
+        if (!in.expect(j < is_unused.size() && !is_unused[j])) return in.reason();
+        is_unused[j] = true;
+    }
+    jobs_.lay_out(is_unused.size(), span_of(unused));
     for (std::size_t k = 0; k < jobs && in.ok(); ++k) {
         std::uint64_t const key = in.u64(), kind = in.u64();
         if (!in.expect(jobs_.find(key) == job_memory::none)) break;
@@ -179,7 +220,8 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
         jobs_[j].kind = kind;
         jobs_[j].longest = real();
         jobs_[j].weighed = real();
-        jobs_[j].fresh = true;
+        in.expect(jobs_[j].longest >= 0);
+        jobs_[j].fresh = in.flag();
         std::size_t const attempts = in.count(8 + 8 + 4 + 8 + 8 + 3);
         for (std::size_t a = 0; a < attempts && in.ok(); ++a) {
             timed_attempt t;

@@ -286,7 +286,7 @@ class evidence_state {
         for (effect_group& g : groups_)
             for (std::size_t const end = c + g.cells; c < end; ++c) {
                 if (!is_void(c)) continue;
-                g.tasks -= cells_[c].tasks;
+                g.tasks = (std::max)(g.tasks - cells_[c].tasks, 0.0);
                 cells_[c].tasks = 0;
             }
         for (node_watch& n : nodes_) n.void_cells = 0;

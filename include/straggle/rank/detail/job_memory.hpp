@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -92,6 +93,20 @@ class job_memory {
             idle_.add(key, now);
         }
         return job;
+    }
+    // The unused indices below `bound()`, in the order in which new jobs get them.
+    [[nodiscard]] std::vector<std::uint32_t> unused() const {
+        std::vector<std::uint32_t> order;
+        keys_.for_each_erased([&](std::uint32_t job) { order.push_back(job); });
+        return order;
+    }
+    // Makes `insert` give the indices below a bound that are not `unused` in ascending order, then the unused
+    // ones in theirs. @pre the memory is new; the unused ones are distinct and below the bound
+    void lay_out(std::size_t bound, std::span<std::uint32_t const> unused) {
+        for (std::size_t job = 0; job < bound; ++job) keys_.insert(job);
+        for (std::size_t i = unused.size(); i-- > 0;) keys_.erase(unused[i]);
+        for (std::uint32_t job = this->bound(); job-- > 0;)
+            if (keys_.contains(job)) keys_.erase(job);
     }
     // Strong guarantee.
     void add(std::uint32_t job, timed_attempt const& attempt) {

@@ -107,6 +107,29 @@ class effect_solver {
         between_ = spread;
         is_known_ = spread > 0;
     }
+    // What the next solution starts from.
+    void write(byte_writer& out) const {
+        past_.write(out);
+        if (!past_.is_valid()) return;
+        out.count(value_.size());
+        for (std::size_t i = 0; i < value_.size(); ++i) {
+            out.real(value_[i]);
+            out.flag(apart_[i] != 0);
+        }
+    }
+    void read(byte_reader& in, std::size_t nodes, std::span<effect_group const> groups,
+              std::span<effect_cell const> cells, std::uint64_t window) {
+        past_.read(in, nodes, groups, cells, window);
+        if (!past_.is_valid()) return;
+        value_.resize(in.count(9));
+        apart_.resize(value_.size());
+        in.expect(value_.size() <= nodes);
+        for (std::size_t i = 0; i < value_.size() && in.ok(); ++i) {
+            value_[i] = in.real();
+            apart_[i] = in.flag() ? 1 : 0;
+            in.expect(std::fabs(value_[i]) < effect_past::most_log);
+        }
+    }
 
   private:
     // Calls visit(group, its cells) for groups that compare nodes.
