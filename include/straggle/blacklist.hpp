@@ -9,7 +9,6 @@
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/cooldown.hpp>
 #include <straggle/blacklist/decision.hpp>
-#include <straggle/blacklist/decision_log.hpp>
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/dynamic_blacklist.hpp>
 #include <straggle/blacklist/exclusion.hpp>

@@ -16,7 +16,6 @@
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/rank_window.hpp>
 #include <straggle/rank/ranking.hpp>
-#include <straggle/rank/recommend_window.hpp>
 #include <straggle/rank/relative_times.hpp>
 #include <straggle/rank/sibling_normalizers.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>

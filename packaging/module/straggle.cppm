@@ -480,27 +480,6 @@ using straggle::blacklist::cooldown_options;
 using straggle::blacklist::cooldown;
 }
 
-// straggle/blacklist/exclusion.hpp
-namespace blacklist {
-using straggle::blacklist::window_evidence;
-using straggle::blacklist::exclusion;
-using straggle::blacklist::exclusion_policy;
-using straggle::blacklist::rerank_every_window;
-using straggle::blacklist::escalating;
-using straggle::blacklist::probation;
-using straggle::blacklist::hysteresis;
-}
-
-// straggle/blacklist/decision_log.hpp
-namespace blacklist {
-using straggle::blacklist::logged_verdict;
-using straggle::blacklist::logged_exclusion;
-using straggle::blacklist::decision_record;
-using straggle::blacklist::decision_difference;
-using straggle::blacklist::record_of;
-using straggle::blacklist::replay_decision;
-}
-
 // straggle/rank/slowdown_evidence.hpp
 namespace rank {
 using straggle::rank::evidence_counts;
@@ -519,6 +498,17 @@ using straggle::dynamic_blacklist_options;
 using straggle::dynamic_blacklist_counts;
 using straggle::dynamic_blacklist;
 using straggle::dynamic_blacklist_of;
+
+// straggle/blacklist/exclusion.hpp
+namespace blacklist {
+using straggle::blacklist::window_evidence;
+using straggle::blacklist::exclusion;
+using straggle::blacklist::exclusion_policy;
+using straggle::blacklist::rerank_every_window;
+using straggle::blacklist::escalating;
+using straggle::blacklist::probation;
+using straggle::blacklist::hysteresis;
+}
 
 // straggle/blacklist/forecast_weak.hpp
 namespace blacklist {
@@ -923,15 +913,6 @@ namespace rank {
 using straggle::rank::time_window;
 }
 using straggle::rank_window;
-
-// straggle/rank/recommend_window.hpp
-namespace rank {
-using straggle::rank::window_recommendation;
-using straggle::rank::window_fit;
-using straggle::rank::message;
-using straggle::rank::judge_window;
-using straggle::rank::recommend_window;
-}
 
 // straggle/rank/sibling_normalizers.hpp
 namespace rank {

@@ -9,7 +9,6 @@
 
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/cooldown.hpp>
-#include <straggle/blacklist/decision_log.hpp>
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/forecast_weak.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
@@ -250,39 +249,6 @@ TEST_CASE("cooldown: a failed allocation changes nothing") {
     check_failures(
         "in another's place", blocked, [](block& b) { b.observe(straggle_test::name_of(5), 70, 1, 40); },
         seen);
-}
-
-TEST_CASE("decision log: a failed allocation loses no window") {
-    using namespace straggle;
-    auto const keeper_of = [] {
-        auto keeper = rolling_blacklister_of<std::string>(
-            blacklist::dominated{}, blacklist::probation<blacklist::escalating>{}, record::unlimited{});
-        keeper.decide(some_weak(), 1);
-        return keeper;
-    };
-    auto before = keeper_of();
-    before.decide(more_weak(), 2);
-    check_failures("record_of", [&] {
-        auto const record = blacklist::record_of(more_weak(), before);
-        return std::pair(record.nodes.size(), record.exclusions->size());
-    });
-    check_failures(
-        "record_of into one", [&] { return blacklist::record_of(some_weak(), keeper_of()); },
-        [&](auto& record) { blacklist::record_of(more_weak(), before.decision(), 2, record); },
-        [](auto const& record) { return std::pair(record.blacklisted, record.nodes.size()); },
-        promise::usable);
-    auto const record = blacklist::record_of(more_weak(), before);
-    struct replaying {
-        decltype(keeper_of()) keeper;
-        std::size_t differences = 9;
-    };
-    check_failures(
-        "replay_decision", [&] { return replaying{keeper_of()}; },
-        [&](replaying& r) {
-            auto const told = blacklist::replay_decision(record, r.keeper);
-            r.differences = told ? (*told ? 1 : 0) : 7;
-        },
-        [](replaying const& r) { return std::pair(seen_in_keeper(r.keeper), r.differences); });
 }
 
 TEST_CASE("windowed_blacklist: a failed allocation loses no decision and no publication") {

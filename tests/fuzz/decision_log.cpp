@@ -4,13 +4,13 @@
 // Whatever the windows: what was logged is decided again to the bit. Whatever has become of a log: a record
 // is refused and nothing has changed, or it is decided on, and a verdict or an exclusion that is not as it
 // was is the difference that is found. Numbers are those of windows as they come, any bits, and edits of a
-// log. tests/blacklist/decision_log.cpp replays the corpus.
+// log. tests/examples/decision_record.cpp replays the corpus.
 
-#include <straggle/blacklist/decision_log.hpp>
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 
+#include "../../examples/programs/straggle-rank/decision_record.hpp"
 #include "fuzzing.hpp"
 
 #include <cstdint>
@@ -25,9 +25,9 @@
 namespace fuzz_decision_log {
 
 using fuzzing::demand;
-using straggle::blacklist::decision_difference;
-using logged = straggle::blacklist::decision_record<int>;
-using verdicts = std::vector<straggle::blacklist::logged_verdict<int>>;
+using straggle_rank::decision_difference;
+using logged = straggle_rank::decision_record<int>;
+using verdicts = std::vector<straggle_rank::logged_verdict<int>>;
 using input = straggle::byte_reader; // zeros behind the last byte
 constexpr unsigned most_nodes = 24, most_windows = 40;
 
@@ -102,14 +102,13 @@ std::vector<logged> log_of(Keeper keeper, input& in, unsigned windows) {
         logged const r = window(in, log.empty() ? 0 : log.back().window);
         auto const ranking = straggle::rank::ranking_from<int>(r.nodes, r.unranked, r.edges);
         bool const goes_on = log.empty() || r.window > log.back().window;
-        if (!ranking || !goes_on || straggle::detail::has_twins(r)) {
-            demand(straggle::blacklist::replay_decision(r, keeper).reason() ==
-                   straggle::status::out_of_domain);
+        if (!ranking || !goes_on || straggle_rank::detail::has_twins(r)) {
+            demand(straggle_rank::replay_decision(r, keeper).reason() == straggle::status::out_of_domain);
             continue;
         }
         auto const& decision = keeper.decide(*ranking, r.window);
         demand(decision.window() == r.window && decision.blacklisted().size() <= most_nodes);
-        log.push_back(straggle::blacklist::record_of(*ranking, keeper));
+        log.push_back(straggle_rank::record_of(*ranking, keeper));
     }
     return log;
 }
@@ -232,7 +231,7 @@ inline std::optional<decision_difference> edit_exclusion(logged& r, input& in) {
 template <class Keeper>
 void replay(std::span<logged const> log, Keeper& keeper) {
     for (logged const& r : log) {
-        auto const difference = straggle::blacklist::replay_decision(r, keeper);
+        auto const difference = straggle_rank::replay_decision(r, keeper);
         demand(difference.has_value() && !difference->has_value());
     }
 }
@@ -255,15 +254,15 @@ void check(Keeper const& fresh, input in) {
         if ((what & 4) != 0) changed.nodes = other.nodes;
         if ((what & 8) != 0) changed.unranked = other.unranked;
         if ((what & 16) != 0) changed.window = other.window;
-        if (straggle::blacklist::replay_decision(changed, then)) {
+        if (straggle_rank::replay_decision(changed, then)) {
             for (logged const& r : std::span(log).subspan(at + 1))
-                static_cast<void>(straggle::blacklist::replay_decision(r, then));
+                static_cast<void>(straggle_rank::replay_decision(r, then));
             return;
         }
     } else {
         auto const expected = what % 4 == 2 ? edit_exclusion(changed, in) : edit_verdict(changed, in);
         Keeper now = then;
-        auto const found = straggle::blacklist::replay_decision(changed, now);
+        auto const found = straggle_rank::replay_decision(changed, now);
         demand(found.has_value() && found->has_value() == expected.has_value());
         if (expected) demand((*found)->list == expected->list && (*found)->place == expected->place);
     }

@@ -32,7 +32,7 @@ POINTS = [
     ("hung", "blacklist/node_stage.hpp",
      "evidence_.is_hung(row.node, threshold);\n", "!OFF && {0}"),
     ("outrun", "blacklist/node_stage.hpp", "if (evidence_.take_outrun(row.node))", "if (evidence_.take_outrun(row.node) && !OFF)"),
-    ("outrun", "blacklist/node_stage.hpp", "= evidence_.outrun_by(row.node);", "= OFF ? 0.0 : evidence_.outrun_by(row.node);"),
+    ("outrun", "blacklist/node_stage.hpp", "evidence_.outrun_by(row.node);", "OFF ? 0.0 : {0}"),
 ]
 
 

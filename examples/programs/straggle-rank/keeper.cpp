@@ -27,9 +27,7 @@ class keeper_of final : public keeper {
         see(r.unranked());
         return keeper_.decide(r, window, std::span<std::uint32_t const>(nodes_));
     }
-    [[nodiscard]] decision_record record(ranking const& r) const override {
-        return straggle::blacklist::record_of(r, keeper_);
-    }
+    [[nodiscard]] logged_decision record(ranking const& r) const override { return record_of(r, keeper_); }
     [[nodiscard]] std::uint32_t strikes_of(std::uint32_t node) const override {
         return keeper_.exclusion_of(node).strikes;
     }
@@ -40,10 +38,10 @@ class keeper_of final : public keeper {
         return nothing;
     }
     [[nodiscard]] straggle::outcome<std::optional<decision_difference>>
-    replay(decision_record const& record) override {
+    replay(logged_decision const& record) override {
         see(record.nodes);
         see(record.unranked);
-        return straggle::blacklist::replay_decision(record, keeper_, nodes_);
+        return replay_decision(record, keeper_, nodes_);
     }
 
   private:
@@ -74,8 +72,8 @@ class evidence_keeper final : public keeper {
         window_ = window;
         return evidence_.decide(now);
     }
-    [[nodiscard]] decision_record record(ranking const& r) const override {
-        return straggle::blacklist::record_of(r, evidence_.decision(), window_);
+    [[nodiscard]] logged_decision record(ranking const& r) const override {
+        return record_of(r, evidence_.decision(), window_);
     }
     [[nodiscard]] std::uint32_t strikes_of(std::uint32_t node) const override {
         auto const* const v = evidence_.decision().find(node);
@@ -92,7 +90,7 @@ class evidence_keeper final : public keeper {
         return d.blacklisted().empty() && d.on_probation().empty() && d.spared().empty();
     }
     [[nodiscard]] straggle::outcome<std::optional<decision_difference>>
-    replay(decision_record const&) override {
+    replay(logged_decision const&) override {
         return straggle::status::wrong_kind; // by attempts: see replay_log
     }
 

@@ -6,16 +6,14 @@
 #pragma once
 
 #include "decide.hpp"
+#include "decision_record.hpp"
 #include "evidence.hpp"
-
-#include <straggle/blacklist/decision_log.hpp>
 
 #include <memory>
 
 namespace straggle_rank {
 
-using decision_record = straggle::blacklist::decision_record<std::uint32_t>;
-using decision_difference = straggle::blacklist::decision_difference;
+using logged_decision = decision_record<std::uint32_t>;
 
 /// Decides window after window: a `straggle::dynamic_blacklist`, or a `straggle::rolling_blacklister` where
 /// a policy was named.
@@ -29,7 +27,7 @@ class keeper {
     /// @param now when it ends, by the clock of the attempts
     virtual decision const& decide(ranking const& r, std::int64_t window, double now) = 0;
     /// The last decision, to be logged.
-    [[nodiscard]] virtual decision_record record(ranking const& r) const = 0;
+    [[nodiscard]] virtual logged_decision record(ranking const& r) const = 0;
     /// How often a node was found weak of late.
     [[nodiscard]] virtual std::uint32_t strikes_of(std::uint32_t node) const = 0;
     /// How attempts fail on a node; nothing where only rankings are known.
@@ -42,7 +40,7 @@ class keeper {
     [[nodiscard]] virtual bool remembers_nothing() const = 0;
     /// See `straggle::replay`.
     [[nodiscard]] virtual straggle::outcome<std::optional<decision_difference>>
-    replay(decision_record const& record) = 0;
+    replay(logged_decision const& record) = 0;
 };
 
 /// @param attempts that the keeper will be told of, or more; 0 if that is not known

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
-using verdict_record = straggle::blacklist::logged_verdict<std::uint32_t>;
+using verdict_record = logged_verdict<std::uint32_t>;
 
 // A name of the library; empty is null.
 ordered_json word_or_null(std::string_view text) {
@@ -152,7 +152,7 @@ straggle::blacklist::exclusion exclusion_from(json const& s) {
 
 } // namespace
 
-ordered_json record_json(decision_record const& r, std::span<std::string const> names) {
+ordered_json record_json(logged_decision const& r, std::span<std::string const> names) {
     ordered_json line{{"window", r.window}};
     line["nodes"] = list_of(r.nodes, [names](auto const& n) -> ordered_json {
         return {{"node", names[n.id]}, {"n", n.n},        {"mean", n.mean},
@@ -182,10 +182,10 @@ ordered_json record_json(decision_record const& r, std::span<std::string const> 
     return line;
 }
 
-decision_record record_from(json const& line, straggle::interner<std::string> const& names,
+logged_decision record_from(json const& line, straggle::interner<std::string> const& names,
                             straggle::rank::edge_rule edges) {
     using straggle::blacklist::selection_note;
-    decision_record r;
+    logged_decision r;
     r.window = integer<std::int64_t>(line, "window");
     r.edges = edges;
     r.nodes = list<straggle::ranked_node<std::uint32_t>>(line, "nodes", [&](json const& n) {
@@ -215,7 +215,7 @@ decision_record record_from(json const& line, straggle::interner<std::string> co
     r.blacklisted = verdicts("blacklisted");
     r.on_probation = verdicts("on_probation");
     r.spared = verdicts("spared");
-    using exclusion_record = straggle::blacklist::logged_exclusion<std::uint32_t>;
+    using exclusion_record = logged_exclusion<std::uint32_t>;
     r.exclusions = list<exclusion_record>(line, "exclusions", [&](json const& s) {
         return exclusion_record{node(s, names), exclusion_from(s)};
     });

@@ -115,8 +115,8 @@ std::string value_at(ordered_json const& record, decision_difference const& d) {
     return in.at(name_in_log(d.field)).dump();
 }
 
-std::string difference_in_words(decision_difference const& d, decision_record const& logged,
-                                decision_record const& again, std::span<std::string const> names) {
+std::string difference_in_words(decision_difference const& d, logged_decision const& logged,
+                                logged_decision const& again, std::span<std::string const> names) {
     ordered_json const a = record_json(logged, names), b = record_json(again, names);
     std::string where = "window " + std::to_string(logged.window) + ": ";
     if (!d.list.empty()) {
@@ -151,8 +151,7 @@ std::string decided_again(json const& line, log_header const& header, evidence& 
     for (json const& a : line.at("ended")) again.observe(attempt_from(a, header.fleet.names.size()));
     again.decide(real_of(line.at("now"), "now"));
     std::int64_t const window = integer_of<std::int64_t>(line.at("window"), "window");
-    json const now =
-        record_json(straggle::blacklist::record_of(ranking{}, again.decision(), window), header.fleet.names);
+    json const now = record_json(record_of(ranking{}, again.decision(), window), header.fleet.names);
     for (char const* const list : {"blacklisted", "on_probation", "spared"})
         if (now.at(list) != line.at(list))
             return "window " + std::to_string(window) + ": " + list + " is " + line.at(list).dump() +
@@ -207,7 +206,7 @@ replay_result replay_log(std::istream& in, std::string const& name) {
             difference = at.read([&] { return decided_again(parsed(line), header, by_attempts); });
             differs = !difference.empty();
         } else {
-            decision_record const record =
+            logged_decision const record =
                 at.read([&] { return record_from(parsed(line), header.names, header.options.edge); });
             auto const found = k->replay(record);
             if (!found)

@@ -8,9 +8,9 @@
 #include "attempt_list.hpp"
 #include "attempts_by_end.hpp"
 #include "past_by_end.hpp"
+#include "recommend_window.hpp"
 
 #include <straggle/monitor/monitor.hpp>
-#include <straggle/rank/recommend_window.hpp>
 
 #include <algorithm>
 #include <array>
@@ -275,10 +275,9 @@ time_unit unit_of(history const& h, options const& o) {
                                               "' is not known; say --time-unit ns, us, ms or s");
     return *unit;
 }
-straggle::rank::window_recommendation recommendation(history const& h) {
-    return with_attempts(h, [](auto const& attempts, auto const& fields) {
-        return straggle::rank::recommend_window(attempts, fields);
-    });
+window_recommendation recommendation(history const& h) {
+    return with_attempts(
+        h, [](auto const& attempts, auto const& fields) { return recommend_window(attempts, fields); });
 }
 // Milliseconds in a unit of the records.
 double milliseconds_per_step(history const& h, options const& o) {
@@ -330,9 +329,9 @@ window_lengths recommended_lengths(history const& h, options const& o) {
 
 std::string complaint(history const& h, options const& o) {
     double const window = static_cast<double>(o.windows->window_ms) / milliseconds_per_step(h, o);
-    auto const fit = straggle::rank::judge_window(recommendation(h), window);
+    auto const fit = judge_window(recommendation(h), window);
     // Without attempts there are no windows at all, which is said elsewhere.
-    return fit == straggle::rank::window_fit::unknown ? std::string() : std::string(message(fit));
+    return fit == window_fit::unknown ? std::string() : std::string(message(fit));
 }
 
 timeline follow(history& h, options const& o, fleet const& f, window_calendar const& calendar,

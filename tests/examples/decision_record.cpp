@@ -1,17 +1,15 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-#include "windows.hpp"
-
 #define LLVMFuzzerTestOneInput fuzz_one_log
 #include "../fuzz/decision_log.cpp"
 #undef LLVMFuzzerTestOneInput
 
+#include "blacklist/windows.hpp"
 #include "support/allocations.hpp"
 #include "support/corpus.hpp"
 
 #include <straggle/blacklist/blacklister.hpp>
-#include <straggle/blacklist/decision_log.hpp>
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
@@ -31,7 +29,7 @@ using straggle_test::window_of;
 
 namespace {
 
-using logged = blacklist::decision_record<std::string>;
+using logged = straggle_rank::decision_record<std::string>;
 
 // Twelve nodes; 3 and 7 are slow for a while, 5 always, and now and then a node has nothing to report.
 std::vector<double> scores_of(int window) {
@@ -58,14 +56,14 @@ std::vector<logged> history(int windows) {
     for (int w = 1; w <= windows; ++w) {
         auto const ranking = window_of(scores_of(w));
         keeper.decide(ranking, 10 * w);
-        log.push_back(blacklist::record_of(ranking, keeper));
+        log.push_back(straggle_rank::record_of(ranking, keeper));
     }
     return log;
 }
 
 struct finding {
     std::size_t window = 0;
-    blacklist::decision_difference what;
+    straggle_rank::decision_difference what;
 };
 // Where a log and its replay first differ.
 std::optional<finding> first_difference(std::vector<logged> const& log) {
@@ -86,7 +84,7 @@ std::optional<finding> after(std::vector<logged> log, Change&& change) {
 
 // The first window with somebody in a list.
 std::size_t first_with(std::vector<logged> const& log,
-                       std::vector<blacklist::logged_verdict<std::string>> logged::* list) {
+                       std::vector<straggle_rank::logged_verdict<std::string>> logged::* list) {
     std::size_t i = 0;
     while (i < log.size() && (log[i].*list).empty()) ++i;
     REQUIRE(i < log.size());
@@ -197,7 +195,7 @@ TEST_CASE("a record holds the ranking and the decision") {
     auto keeper = rolling_blacklister_of<std::string>(
         blacklist::dominated{}, blacklist::escalating{.base = 3, .max = 8}, blacklist::at_most(1));
     auto const& decision = keeper.decide(ranking, 7);
-    auto const r = blacklist::record_of(ranking, keeper);
+    auto const r = straggle_rank::record_of(ranking, keeper);
     CHECK(r.window == 7);
     CHECK(r.edges == ranking.edges());
     CHECK(r.nodes.size() == 11);
@@ -205,7 +203,7 @@ TEST_CASE("a record holds the ranking and the decision") {
     CHECK(r.excluding == "escalating");
     CHECK(r.note == decision.note());
     REQUIRE(r.blacklisted.size() == 1);
-    blacklist::logged_verdict<std::string> const& v = r.blacklisted[0];
+    straggle_rank::logged_verdict<std::string> const& v = r.blacklisted[0];
     verdict<std::string> const& d = decision.blacklisted()[0];
     CHECK(v.id == name_of(5));
     CHECK(v.n == 4);
@@ -231,14 +229,14 @@ TEST_CASE("a record holds the ranking and the decision") {
     CHECK((*r.exclusions)[0].id == name_of(5));
     CHECK((*r.exclusions)[0].state == keeper.exclusion_of(name_of(5)));
 
-    logged const plain = blacklist::record_of(ranking, decision, 3);
+    logged const plain = straggle_rank::record_of(ranking, decision, 3);
     CHECK(plain.window == 3);
     CHECK(plain.blacklisted == r.blacklisted);
     CHECK(!plain.exclusions.has_value());
 
     auto const once = blacklister(blacklist::dominated{}, record::unlimited{}).decide(ranking);
-    CHECK(blacklist::record_of(ranking, once, 0).excluding.empty());
-    CHECK(blacklist::record_of(ranking, once, 0).blacklisted.size() == 2);
+    CHECK(straggle_rank::record_of(ranking, once, 0).excluding.empty());
+    CHECK(straggle_rank::record_of(ranking, once, 0).blacklisted.size() == 2);
 }
 
 TEST_CASE("a log is decided on again to the bit") {
@@ -264,22 +262,23 @@ TEST_CASE("a log with a named fleet needs the fleet") {
         for (int w = 1; w <= 20; ++w) {
             auto const ranking = window_of({5, 5, 5, 5, 0, 0.1, 0, 0.2, 0.1, 0, 0.1, 0});
             keeper.decide(ranking, w, std::span<std::string const>(fleet));
-            use(blacklist::record_of(ranking, keeper));
+            use(straggle_rank::record_of(ranking, keeper));
         }
     };
     rolling_blacklister<std::string, blacklist::clearly_dominated> with, without;
     std::size_t different = 0;
     decide([&](logged const& r) {
         CHECK(r.blacklisted.size() + r.on_probation.size() == 4);
-        CHECK(!*blacklist::replay_decision(r, with, fleet));
-        different += static_cast<std::size_t>((*blacklist::replay_decision(r, without)).has_value());
+        CHECK(!*straggle_rank::replay_decision(r, with, fleet));
+        different += static_cast<std::size_t>((*straggle_rank::replay_decision(r, without)).has_value());
     });
     CHECK(different == 20);
 }
 
 TEST_CASE("what was changed in a log is found") {
     auto const log = history(60);
-    auto const found_at = [&](std::size_t window, blacklist::decision_difference const& what, auto&& change) {
+    auto const found_at = [&](std::size_t window, straggle_rank::decision_difference const& what,
+                              auto&& change) {
         auto const found = after(log, [&](std::vector<logged>& l) { change(l[window]); });
         REQUIRE(found.has_value());
         CHECK(found->window == window);
@@ -290,7 +289,7 @@ TEST_CASE("what was changed in a log is found") {
     std::size_t const out = first_with(log, &logged::blacklisted);
     std::size_t const trial = first_with(log, &logged::on_probation);
     std::size_t const spared = first_with(log, &logged::spared);
-    using verdicts = blacklist::logged_verdict<std::string>;
+    using verdicts = straggle_rank::logged_verdict<std::string>;
     auto const in_verdict = [&](std::string_view field, auto&& change) {
         found_at(out, {"blacklisted", 0, field}, [&](logged& r) { change(r.blacklisted[0]); });
     };
@@ -345,7 +344,7 @@ TEST_CASE("a record that cannot be of any decision changes nothing") {
     auto keeper = new_keeper();
     REQUIRE(!*replay_decision(log[0], keeper));
     auto const refuses = [&](logged const& r) {
-        CHECK(blacklist::replay_decision(r, keeper).reason() == status::out_of_domain);
+        CHECK(straggle_rank::replay_decision(r, keeper).reason() == status::out_of_domain);
         CHECK(keeper.decision().window() == log[0].window);
     };
     refuses(log[0]); // again
@@ -366,7 +365,7 @@ TEST_CASE("windows before zero are windows") {
     for (std::int64_t w = -3; w < 3; ++w) {
         auto const ranking = window_of({0.1, 5, 0.3, 0.2, 0, 0.1});
         original.decide(ranking, w);
-        auto const difference = replay_decision(blacklist::record_of(ranking, original), again);
+        auto const difference = replay_decision(straggle_rank::record_of(ranking, original), again);
         REQUIRE(difference.has_value());
         CHECK(!*difference);
     }
@@ -376,7 +375,7 @@ TEST_CASE("writing into the same logged allocates nothing in the steady state") 
     auto keeper = new_keeper();
     auto const ranking = window_of(scores_of(3));
     logged r;
-    auto const write = [&] { blacklist::record_of(ranking, keeper.decision(), 3, r); };
+    auto const write = [&] { straggle_rank::record_of(ranking, keeper.decision(), 3, r); };
     for (int w = 1; w < 40; ++w) keeper.decide(window_of(scores_of(w)), w);
     write();
     CHECK(straggle_test::allocations_during(write) == 0);

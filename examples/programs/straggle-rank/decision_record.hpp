@@ -7,7 +7,6 @@
 /// digits (17, or the shortest that read back).
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/exclusion.hpp>
@@ -22,17 +21,17 @@
 #include <type_traits>
 #include <vector>
 
-namespace straggle::inline STRAGGLE_ABI::blacklist {
+namespace straggle_rank {
 
 /// A `verdict` that owns its names.
 template <class NodeId>
-using logged_verdict = verdict<NodeId, std::string>;
+using logged_verdict = straggle::verdict<NodeId, std::string>;
 
 /// What is remembered about a node after a decision.
 template <class NodeId>
 struct logged_exclusion {
-    NodeId id{};     ///< as in the rankings
-    exclusion state; ///< the node's exclusion state
+    NodeId id{};                          ///< as in the rankings
+    straggle::blacklist::exclusion state; ///< the node's exclusion state
 
     friend bool operator==(logged_exclusion const&, logged_exclusion const&) = default;
 };
@@ -40,14 +39,16 @@ struct logged_exclusion {
 /// One decision on one window: its inputs and its result.
 template <class NodeId>
 struct decision_record {
-    std::int64_t window = 0;                           ///< its number
-    rank::edge_rule edges = rank::edge_rule::closed;   ///< decides which nodes count as provably slower
-    std::vector<ranked_node<NodeId>> nodes;            ///< as in the ranking: weakest level first
-    std::vector<rank::unranked_node<NodeId>> unranked; ///< as in the ranking
+    std::int64_t window = 0; ///< its number
+    straggle::rank::edge_rule edges =
+        straggle::rank::edge_rule::closed;            ///< decides which nodes count as provably slower
+    std::vector<straggle::ranked_node<NodeId>> nodes; ///< as in the ranking: weakest level first
+    std::vector<straggle::rank::unranked_node<NodeId>> unranked; ///< as in the ranking
 
-    std::string rule;                                 ///< name of the selection policy
-    std::string excluding;                            ///< name of the exclusion policy; may be empty
-    selection_note note = selection_note::none;       ///< the policy's remark on the fleet
+    std::string rule;      ///< name of the selection policy
+    std::string excluding; ///< name of the exclusion policy; may be empty
+    straggle::blacklist::selection_note note =
+        straggle::blacklist::selection_note::none;    ///< the policy's remark on the fleet
     std::vector<logged_verdict<NodeId>> blacklisted;  ///< as in the decision: worst first
     std::vector<logged_verdict<NodeId>> on_probation; ///< as in the decision
     std::vector<logged_verdict<NodeId>> spared;       ///< as in the decision
@@ -64,16 +65,16 @@ struct decision_difference {
     friend bool operator==(decision_difference const&, decision_difference const&) = default;
 };
 
-} // namespace straggle::blacklist
+} // namespace straggle_rank
 
-namespace straggle::inline STRAGGLE_ABI::detail {
+namespace straggle_rank::detail {
 
 template <class NodeId>
-void log_verdicts(std::span<verdict<NodeId> const> from, std::vector<blacklist::logged_verdict<NodeId>>& to) {
+void log_verdicts(std::span<straggle::verdict<NodeId> const> from, std::vector<logged_verdict<NodeId>>& to) {
     to.resize(from.size());
     for (std::size_t i = 0; i < from.size(); ++i) {
-        verdict<NodeId> const& v = from[i];
-        blacklist::logged_verdict<NodeId>& l = to[i];
+        straggle::verdict<NodeId> const& v = from[i];
+        logged_verdict<NodeId>& l = to[i];
         l.id = v.id;
         l.state = v.state;
         l.slow = v.slow;
@@ -97,9 +98,9 @@ void log_verdicts(std::span<verdict<NodeId> const> from, std::vector<blacklist::
 }
 
 template <class Keeper, class NodeId>
-void log_exclusions(Keeper const& keeper, std::vector<blacklist::logged_exclusion<NodeId>>& to) {
+void log_exclusions(Keeper const& keeper, std::vector<logged_exclusion<NodeId>>& to) {
     std::size_t count = 0;
-    keeper.for_each_exclusion([&](NodeId const& id, blacklist::exclusion const& state) {
+    keeper.for_each_exclusion([&](NodeId const& id, straggle::blacklist::exclusion const& state) {
         if (count == to.size()) to.emplace_back();
         to[count].id = id;
         to[count++].state = state;
@@ -110,10 +111,10 @@ void log_exclusions(Keeper const& keeper, std::vector<blacklist::logged_exclusio
 // Compares two lists; stops at the first difference.
 class difference_finder {
   public:
-    std::optional<blacklist::decision_difference> found;
+    std::optional<decision_difference> found;
 
     void in_decision(bool same, std::string_view field) {
-        if (!found && !same) found = blacklist::decision_difference{{}, 0, field};
+        if (!found && !same) found = decision_difference{{}, 0, field};
     }
     // `fields(a, b, expect_same)` calls expect_same(same, name) for every member.
     template <class A, class B, class Fields>
@@ -125,11 +126,11 @@ class difference_finder {
     template <class A, class B, class Fields>
     void in_place(std::string_view list, std::size_t place, A const& a, B const& b, Fields&& fields) {
         fields(a, b, [&](bool same, std::string_view field) {
-            if (!found && !same) found = blacklist::decision_difference{list, place, field};
+            if (!found && !same) found = decision_difference{list, place, field};
         });
     }
     void in_lengths(std::string_view list, std::size_t a, std::size_t b) {
-        if (!found && a != b) found = blacklist::decision_difference{list, a < b ? a : b, "count"};
+        if (!found && a != b) found = decision_difference{list, a < b ? a : b, "count"};
     }
 };
 
@@ -186,24 +187,24 @@ struct compare_exclusions {
 template <class NodeId>
 struct exclusion_now {
     NodeId const& id;
-    blacklist::exclusion const& state;
+    straggle::blacklist::exclusion const& state;
 };
 
 template <class NodeId>
-bool has_twins(blacklist::decision_record<NodeId> const& record) {
-    interner<NodeId> ids;
+bool has_twins(decision_record<NodeId> const& record) {
+    straggle::interner<NodeId> ids;
     for (auto const& node : record.nodes) ids.insert(node.id);
     for (auto const& node : record.unranked) ids.insert(node.id);
     return ids.size() != record.nodes.size() + record.unranked.size();
 }
 
-} // namespace straggle::detail
+} // namespace straggle_rank::detail
 
-namespace straggle::inline STRAGGLE_ABI::blacklist {
+namespace straggle_rank {
 
 /// Writes a decision and its ranking into an existing record, reusing its memory.
-/// @param ranking the decision is based on it
-/// @param decision of a `blacklister` or a `rolling_blacklister` on that ranking
+/// @param ranked the decision is based on it
+/// @param decided of a `blacklister` or a `rolling_blacklister` on that ranking
 /// @param window its number
 /// @param record completely replaced; `exclusions` becomes empty
 /// @par Cost
@@ -211,43 +212,44 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 /// @par Guarantees
 /// if an allocation fails, the record stays usable but its contents are unspecified
 template <class NodeId, class JobId>
-void record_of(node_ranking<NodeId, JobId> const& ranking, blacklist_decision<NodeId> const& decision,
-               std::int64_t window, decision_record<NodeId>& record) {
+void record_of(straggle::node_ranking<NodeId, JobId> const& ranked,
+               straggle::blacklist_decision<NodeId> const& decided, std::int64_t window,
+               decision_record<NodeId>& record) {
     record.window = window;
-    record.edges = ranking.edges();
-    record.nodes.assign(ranking.nodes().begin(), ranking.nodes().end());
-    record.unranked.assign(ranking.unranked().begin(), ranking.unranked().end());
-    record.rule = decision.rule();
-    record.excluding = decision.excluding();
-    record.note = decision.note();
-    detail::log_verdicts(decision.blacklisted(), record.blacklisted);
-    detail::log_verdicts(decision.on_probation(), record.on_probation);
-    detail::log_verdicts(decision.spared(), record.spared);
+    record.edges = ranked.edges();
+    record.nodes.assign(ranked.nodes().begin(), ranked.nodes().end());
+    record.unranked.assign(ranked.unranked().begin(), ranked.unranked().end());
+    record.rule = decided.rule();
+    record.excluding = decided.excluding();
+    record.note = decided.note();
+    detail::log_verdicts(decided.blacklisted(), record.blacklisted);
+    detail::log_verdicts(decided.on_probation(), record.on_probation);
+    detail::log_verdicts(decided.spared(), record.spared);
     record.exclusions.reset();
 }
 
 /// The same as a new record.
 template <class NodeId, class JobId>
-[[nodiscard]] decision_record<NodeId> record_of(node_ranking<NodeId, JobId> const& ranking,
-                                                blacklist_decision<NodeId> const& decision,
+[[nodiscard]] decision_record<NodeId> record_of(straggle::node_ranking<NodeId, JobId> const& ranked,
+                                                straggle::blacklist_decision<NodeId> const& decided,
                                                 std::int64_t window) {
     decision_record<NodeId> record;
-    record_of(ranking, decision, window, record);
+    record_of(ranked, decided, window, record);
     return record;
 }
 
 /// Writes the last decision of a `rolling_blacklister`, with what it remembers after it.
-/// @param ranking the decision is based on it
+/// @param ranked the decision is based on it
 /// @param keeper a `rolling_blacklister`
 /// @par Cost
 /// O(nodes); allocates
 /// @par Example
-/// `keeper.decide(ranking, window); log(record_of(ranking, keeper));`
+/// `keeper.decide(ranked, window); log(record_of(ranked, keeper));`
 template <class NodeId, class JobId, class Keeper>
     requires requires(Keeper const& keeper) { keeper.decision().window(); }
-[[nodiscard]] decision_record<NodeId> record_of(node_ranking<NodeId, JobId> const& ranking,
+[[nodiscard]] decision_record<NodeId> record_of(straggle::node_ranking<NodeId, JobId> const& ranked,
                                                 Keeper const& keeper) {
-    decision_record<NodeId> record = record_of(ranking, keeper.decision(), keeper.decision().window());
+    decision_record<NodeId> record = record_of(ranked, keeper.decision(), keeper.decision().window());
     detail::log_exclusions(keeper, record.exclusions.emplace());
     return record;
 }
@@ -261,36 +263,36 @@ template <class NodeId, class JobId, class Keeper>
 /// @param keeper a `rolling_blacklister` that has seen the records before this one
 /// @param fleet the nodes of the cluster if the original got them; empty: it did not
 /// @return the first difference, or nothing if the decision is the same; the comparison starts with the nodes
-/// themselves (which are ranked anew). `status::out_of_domain`, with nothing decided, if no decision can have
-/// produced the record (see `rank::ranking_from`; or a node occurs twice), or if its window is not after the
-/// last one
+/// themselves (which are ranked anew). `straggle::status::out_of_domain`, with nothing decided, if no
+/// decision can have produced the record (see `straggle::rank::ranking_from`; or a node occurs twice), or if
+/// its window is not after the last one
 /// @par Cost
 /// that of `decide`, plus O(nodes log nodes); allocates
-template <base::identifier NodeId, class Keeper>
-[[nodiscard]] outcome<std::optional<decision_difference>>
+template <straggle::base::identifier NodeId, class Keeper>
+[[nodiscard]] straggle::outcome<std::optional<decision_difference>>
 replay_decision(decision_record<NodeId> const& record, Keeper& keeper,
                 std::type_identity_t<std::span<NodeId const>> fleet = {}) {
-    if (detail::has_twins(record)) return status::out_of_domain;
-    auto const ranking = rank::ranking_from<NodeId>(record.nodes, record.unranked, record.edges);
-    if (!ranking) return ranking.reason();
+    if (detail::has_twins(record)) return straggle::status::out_of_domain;
+    auto const ranked = straggle::rank::ranking_from<NodeId>(record.nodes, record.unranked, record.edges);
+    if (!ranked) return ranked.reason();
     bool const first = keeper.decision().rule().empty();
-    if (!first && record.window <= keeper.decision().window()) return status::out_of_domain;
-    auto const& decision = fleet.empty() ? keeper.decide(*ranking, record.window)
-                                         : keeper.decide(*ranking, record.window, fleet);
+    if (!first && record.window <= keeper.decision().window()) return straggle::status::out_of_domain;
+    auto const& decided =
+        fleet.empty() ? keeper.decide(*ranked, record.window) : keeper.decide(*ranked, record.window, fleet);
 
     detail::difference_finder compare;
-    compare.in_list("nodes", record.nodes, ranking->nodes(), detail::compare_nodes{});
-    compare.in_list("unranked", record.unranked, ranking->unranked(), detail::compare_nodes{});
-    compare.in_decision(record.rule == decision.rule(), "rule");
-    compare.in_decision(record.excluding == decision.excluding(), "excluding");
-    compare.in_decision(record.note == decision.note(), "note");
-    compare.in_list("blacklisted", record.blacklisted, decision.blacklisted(), detail::compare_verdicts{});
-    compare.in_list("on_probation", record.on_probation, decision.on_probation(), detail::compare_verdicts{});
-    compare.in_list("spared", record.spared, decision.spared(), detail::compare_verdicts{});
+    compare.in_list("nodes", record.nodes, ranked->nodes(), detail::compare_nodes{});
+    compare.in_list("unranked", record.unranked, ranked->unranked(), detail::compare_nodes{});
+    compare.in_decision(record.rule == decided.rule(), "rule");
+    compare.in_decision(record.excluding == decided.excluding(), "excluding");
+    compare.in_decision(record.note == decided.note(), "note");
+    compare.in_list("blacklisted", record.blacklisted, decided.blacklisted(), detail::compare_verdicts{});
+    compare.in_list("on_probation", record.on_probation, decided.on_probation(), detail::compare_verdicts{});
+    compare.in_list("spared", record.spared, decided.spared(), detail::compare_verdicts{});
     if (record.exclusions) {
         // One by one: the decision is made, so no allocation may fail now.
         std::size_t place = 0;
-        keeper.for_each_exclusion([&](NodeId const& id, exclusion const& state) {
+        keeper.for_each_exclusion([&](NodeId const& id, straggle::blacklist::exclusion const& state) {
             std::size_t const at = place++;
             if (at >= record.exclusions->size()) return;
             compare.in_place("exclusions", at, (*record.exclusions)[at],
@@ -301,4 +303,4 @@ replay_decision(decision_record<NodeId> const& record, Keeper& keeper,
     return compare.found;
 }
 
-} // namespace straggle::blacklist
+} // namespace straggle_rank

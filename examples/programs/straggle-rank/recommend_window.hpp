@@ -5,7 +5,6 @@
 /// How long a window should be, and how often to rank it: derived from a history.
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/record/attempt.hpp>
 
@@ -17,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace straggle::inline STRAGGLE_ABI::rank {
+namespace straggle_rank {
 
 /// Window lengths derived from a history. All times are in the unit of its records.
 struct window_recommendation {
@@ -75,24 +74,26 @@ enum class window_fit : std::uint8_t {
 /// @par Guarantees
 /// deterministic for any order of the records. Only allocation can throw
 /// @par Example
-/// `auto const w = rank::recommend_window(history, fields); monitor m(fields, {.window =
+/// `auto const w = recommend_window(history, fields); monitor m(fields, {.window =
 /// w.window});`
 template <class Attempts, class Fields>
-    requires record::attempt_fields_for<
+    requires straggle::record::attempt_fields_for<
                  Fields, std::remove_cvref_t<decltype(*std::begin(std::declval<Attempts const&>()))>> &&
-             detail::given<decltype(Fields::end)>
+             straggle::detail::given<decltype(Fields::end)>
 [[nodiscard]] window_recommendation recommend_window(Attempts const& attempts, Fields const& fields) {
     using record_type = std::remove_cvref_t<decltype(*std::begin(attempts))>;
-    interner<owned_identifier_t<detail::field_value_t<decltype(Fields::node), record_type>>> nodes;
+    straggle::interner<
+        straggle::owned_identifier_t<straggle::detail::field_value_t<decltype(Fields::node), record_type>>>
+        nodes;
     std::vector<double> lengths, ended;
     bool any = false;
     double last = 0, first = 0;
     for (record_type const& a : attempts) {
-        auto const& end = detail::project(fields.end, a);
-        if (!detail::is_present(end)) continue;
-        auto const at = static_cast<double>(detail::unwrap(end));
-        attempt_counts tally;
-        detail::read_attempt(fields, a, tally, [&](auto const&, auto const& node, auto value) {
+        auto const& end = straggle::detail::project(fields.end, a);
+        if (!straggle::detail::is_present(end)) continue;
+        auto const at = static_cast<double>(straggle::detail::unwrap(end));
+        straggle::attempt_counts tally;
+        straggle::detail::read_attempt(fields, a, tally, [&](auto const&, auto const& node, auto value) {
             auto const length = static_cast<double>(value);
             std::uint32_t const n = nodes.insert(node);
             if (n >= ended.size()) ended.resize(std::size_t{n} + 1);
@@ -118,4 +119,4 @@ template <class Attempts, class Fields>
     return r;
 }
 
-} // namespace straggle::rank
+} // namespace straggle_rank
