@@ -183,6 +183,14 @@ void places(std::uint32_t nodes, std::uint32_t calls) {
             sink += static_cast<double>(c.mitigator.rank_places(std::uint32_t{3}, c.hosts).size());
     });
 }
+void place_all(std::uint32_t nodes, std::uint32_t tasks) {
+    cluster<std::uint32_t> c({nodes, 2000, 100});
+    c.observe();
+    c.decide();
+    count([&] {
+        sink += static_cast<double>(c.mitigator.place_tasks(std::uint32_t{3}, tasks, c.hosts).size());
+    });
+}
 void publish(std::uint32_t nodes) {
     cluster<std::uint32_t> c({nodes, 2000, 100});
     c.decide();
@@ -245,6 +253,8 @@ int main(int count_of_words, char** words) {
         is_text ? store<std::string>({n, n, 50}, what) : store<number>(s, what);
     else if (what == "rank_places")
         grows == "nodes" ? places(n, 1) : places(100, n);
+    else if (what == "place_tasks")
+        grows == "nodes" ? place_all(n, 1000) : place_all(100'000, n);
     else if (what == "published")
         publish(n);
     else if (what == "blacklist")

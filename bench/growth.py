@@ -29,6 +29,7 @@ CASES = {
     "decide.names": (500, 25000),
     "replace.nodes": (500, 25000), "replace.jobs": (5000, 25000),
     "rank_places.nodes": (2000, 25000), "rank_places.tasks": (500, 2500),
+    "place_tasks.nodes": (2000, 25000), "place_tasks.tasks": (2500, 25000),
     "published.nodes": (1000, 25000),
     "serialize.nodes": (1000, 25000), "serialize.jobs": (2000, 50000), "serialize.names": (1000, 25000),
     "restore.nodes": (1000, 25000), "restore.jobs": (2000, 50000), "restore.names": (1000, 25000),

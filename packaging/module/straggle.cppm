@@ -340,6 +340,7 @@ namespace assign {
 using straggle::assign::free_place;
 using straggle::assign::ranked_place;
 using straggle::assign::rank_places;
+using straggle::assign::fill_places;
 }
 
 // straggle/base/archive.hpp

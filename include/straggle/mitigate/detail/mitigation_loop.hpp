@@ -133,10 +133,36 @@ class mitigation_loop {
             for (mitigate::place_row const& p : places)
                 if (p.free > 0 && p.fails == fails && is_in_service(p)) out.push_back({p.row, 0});
     }
+    // For several tasks, one after the other: appends a place for each, and reduces `free`. May stop early;
+    // returns how many were placed.
+    std::size_t fill(mitigate::new_task const& task, std::vector<mitigate::place_row>& places,
+                     cluster_load const& load, std::size_t tasks, std::vector<assign::ranked_place>& out) {
+        if constexpr (requires { copies_.fill_places(task, places, load, tasks, out); }) {
+            return copies_.fill_places(task, places, load, tasks, out);
+        } else {
+            copies_.rank_places(task, places, load, one_);
+            if (one_.empty() || tasks == 0) return 0;
+            out.push_back(one_.front());
+            for (mitigate::place_row& p : places)
+                if (p.row == one_.front().row) --p.free;
+            return 1;
+        }
+    }
+    // The same without ranking.
+    std::size_t fill_in_turn(std::vector<mitigate::place_row>& places, std::size_t tasks,
+                             std::vector<assign::ranked_place>& out) const {
+        std::size_t placed = 0;
+        for (bool const fails : {false, true})
+            for (mitigate::place_row& p : places)
+                for (; placed < tasks && p.free > 0 && p.fails == fails && is_in_service(p); ++placed) {
+                    out.push_back({p.row, 0});
+                    --p.free;
+                }
+        return placed;
+    }
     // For a job left alone: draws nodes at random, as if none were known to be slow. Idle slots of nodes
     // excluded for being slow count only as far as slots are free elsewhere: in service, these nodes would be
     // as busy as the others.
-    // nodes would be as busy as the others.
     void draw(std::span<mitigate::place_row const> places, std::vector<assign::ranked_place>& out) {
         out.clear();
         double free = 0, slots = 0;
@@ -160,6 +186,40 @@ class mitigation_loop {
             return a.end < b.end || (!(b.end < a.end) && a.row < b.row);
         });
         for (assign::ranked_place& p : out) p.end = 0;
+    }
+    // The same for several tasks, one after the other: appends the row of a free slot drawn for each. Each
+    // slot is a lot, in service or only slow.
+    void draw_each(std::span<mitigate::place_row const> places, std::size_t tasks,
+                   std::vector<assign::ranked_place>& out) {
+        double free = 0, slots = 0;
+        for (mitigate::place_row const& p : places) {
+            if (!is_in_service(p)) continue;
+            free += p.free;
+            slots += p.slots;
+        }
+        ++draws_;
+        for (bool const fails : {false, true}) {
+            for (auto& lot : lots_) lot.clear();
+            for (mitigate::place_row const& p : places) {
+                if (p.fails != fails || !(is_in_service(p) || is_only_slow(p.node))) continue;
+                auto& lot = lots_[is_in_service(p) ? 0 : 1];
+                lot.insert(lot.end(), p.free, p.row);
+            }
+            while (out.size() < tasks) {
+                double const share = slots > 0 ? free / slots : 1.0;
+                auto const here = static_cast<double>(lots_[0].size());
+                double const all = here + share * static_cast<double>(lots_[1].size());
+                if (!(all > 0)) break;
+                std::uint64_t const bits = mixed(out.size(), draws_);
+                bool const is_slow = lots_[0].empty() || (unit_from(bits) * all > here && !lots_[1].empty());
+                auto& lot = lots_[is_slow ? 1 : 0];
+                std::size_t const at = mixed(bits, draws_) % lot.size();
+                out.push_back({lot[at], 0});
+                lot[at] = lot.back();
+                lot.pop_back();
+                if (!is_slow) free -= 1;
+            }
+        }
     }
     [[nodiscard]] bool places_by_time() const noexcept {
         return options_.is_enabled && !effects_.is_stopped(mitigate::action_kind::placement);
@@ -471,6 +531,8 @@ class mitigation_loop {
     std::vector<running_attempt> attempts_;
     std::vector<mitigate::running_row> rows_;
     std::vector<mitigate::place_row> places_;
+    std::vector<assign::ranked_place> one_;          // scratch
+    std::array<std::vector<std::uint32_t>, 2> lots_; // scratch: rows of free slots
 };
 
 } // namespace straggle::detail
