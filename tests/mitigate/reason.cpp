@@ -52,6 +52,25 @@ TEST_CASE("reason: why a task has a copy") {
     CHECK(reason(c).starts_with("probe: "));
 }
 
+TEST_CASE("reason: of a job with a deadline") {
+    mitigate::planned_job j{.end = {33, 42, 61},
+                            .deadline = 30,
+                            .miss_probability = 0.96,
+                            .least_probability = 0.12,
+                            .copies = 1,
+                            .planned = 2};
+    CHECK(reason(j) == "deadline in 30: its times are not known yet");
+    j.is_known = true;
+    CHECK(reason(j) ==
+          "deadline in 30: ends in 42 (33 to 61), misses it with 96 %, at least 12 % with copies; "
+          "1 copy runs, 2 planned");
+    j.least_probability = 0.97;
+    CHECK(j.is_lost());
+    CHECK(reason(j).ends_with("nothing can help"));
+    j.deadline = -4;
+    CHECK(reason(j) == "deadline missed by 4: ends in 42 (33 to 61)");
+}
+
 TEST_CASE("reason: why an attempt is to be killed") {
     CHECK(reason(mitigate::planned_kill{3}) == "its node hangs, and a copy of it runs");
 }

@@ -211,6 +211,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         loop_.decide({.step = step,
                       .may_decide = holds_lease(now),
                       .running = tasks_.rows(),
+                      .goals = tasks_.goals(),
                       .nodes = fleet_.rows(),
                       .user_rows = fleet_.user_rows(),
                       .user_nodes = fleet_.total(),

@@ -121,6 +121,26 @@ inline void append_reason(std::string& out, planned_copy const& c) {
                        ", usual ", time{c.why.usual}, ")");
 }
 
+/// Appends when a job with a deadline ends, and what is done: "deadline in 30: ends in 42 (33 to 61), misses
+/// it with 96 %, at least 12 % with copies; 1 copy runs, 2 planned".
+inline void append_reason(std::string& out, planned_job const& j) {
+    using time = detail::brief;
+    using percent = detail::fixed<0>;
+    if (j.deadline > 0)
+        detail::append(out, "deadline in ", time{j.deadline});
+    else
+        detail::append(out, "deadline missed by ", time{-j.deadline});
+    if (!j.is_known) return detail::append(out, ": its times are not known yet");
+    detail::append(out, ": ends in ", time{j.end.middle}, " (", time{j.end.low}, " to ", time{j.end.high},
+                   ")");
+    if (!(j.deadline > 0)) return;
+    detail::append(out, ", misses it with ", percent{100 * j.miss_probability}, " %, at least ",
+                   percent{100 * j.least_probability}, " % with copies; ");
+    if (j.is_lost()) return detail::append(out, "nothing can help");
+    detail::append(out, std::uint64_t{j.copies}, j.copies == 1 ? " copy runs, " : " copies run, ",
+                   std::uint64_t{j.planned}, " planned");
+}
+
 /// Appends why an attempt should be killed.
 inline void append_reason(std::string& out, planned_kill const&) {
     detail::append(out, "its node hangs, and a copy of it runs");

@@ -19,6 +19,7 @@
 #include <straggle/mitigate/speculator_options.hpp>
 #include <straggle/mitigate/stages.hpp>
 #include <straggle/predict/sibling_times.hpp>
+#include <straggle/record/attempt_event.hpp>
 #include <straggle/record/cluster_load.hpp>
 
 #include <algorithm>
@@ -51,6 +52,10 @@ struct runs_anywhere {
 /// price of slot time; while no slot idles, only if it saves more slot time than it takes: see
 /// `assign::worth_of`, `assign::race_record`. It goes to the free healthy node where it ends first, never to
 /// the task's own node.
+///
+/// **A job with a deadline** values time by `assign::time_or_deadline`, a missed deadline `missed` usual
+/// times of its tasks. Tasks that may make it miss the deadline are considered for a copy before they are
+/// late, and while no slot idles a copy may also be worth its slot time by the deadline.
 ///
 /// **A probe** is a copy on a node on probation. It takes no slot that other work could use and needs no
 /// gain.
@@ -97,13 +102,14 @@ class speculator {
     /// @param places all nodes
     /// @param load of the cluster; only `waiting` is read: slots that tasks wait for are not idle
     /// @param can_run `(task_row, node_row) -> bool`, called only for what would be launched
+    /// @param goals of jobs that have a deadline or a weight, each job once, in ascending order of `job`
     template <class CanRun = runs_anywhere>
     void plan(double now, std::span<running_row const> running, std::span<place_row const> places,
-              cluster_load const& load, CanRun&& can_run = {}) {
+              cluster_load const& load, CanRun&& can_run = {}, std::span<running_goal const> goals = {}) {
         copies_.clear();
         notes_ = {};
         detail::slot_supply supply = supply_of(places, load);
-        scan_.look(now, running, places, book_);
+        scan_.look(now, running, places, goals, book_);
         supply.copies = static_cast<double>(scan_.copies_running_);
         std::uint64_t slots = 0;
         healthy_ = {};
@@ -138,6 +144,8 @@ class speculator {
     [[nodiscard]] std::span<late_task const> suspects() const noexcept {
         return detail::span_of(scan_.late_);
     }
+    /// Jobs with a deadline that have running tasks, by job.
+    [[nodiscard]] std::span<job_row const> jobs() const noexcept { return detail::span_of(scan_.due_); }
     /// Summary of the round.
     [[nodiscard]] copy_notes const& notes() const noexcept { return notes_; }
 

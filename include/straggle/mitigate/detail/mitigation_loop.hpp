@@ -111,11 +111,17 @@ class mitigation_loop {
                       is_fit && left != 0 && !effects_.is_stopped(mitigate::action_kind::exclusion));
         write_nodes(facts, is_fit, left, out);
         make_places(facts);
-        copies_.plan(guard_.now(), rows_, places_, facts.load, [&](std::uint32_t task, std::uint32_t node) {
+        auto const may_run = [&](std::uint32_t task, std::uint32_t node) -> bool {
             // A task that failed on a node fails there again.
             return !has_failed(nodes_, rows_[task].job, rows_[task].task, places_[node].node) &&
                    can_run(task, node);
-        });
+        };
+        if constexpr (reads_goals<CopyPart>) {
+            copies_.plan(guard_.now(), rows_, places_, facts.load, may_run, facts.goals);
+            write_jobs(facts, out);
+        } else {
+            copies_.plan(guard_.now(), rows_, places_, facts.load, may_run);
+        }
         write_copies(facts, is_fit, left, out);
         judge(out);
         last_round_ = guard_.now();
@@ -474,6 +480,29 @@ class mitigation_loop {
         }
     }
 
+    void write_jobs(round_facts const& facts, plan_writer& out) {
+        for (mitigate::job_row const& j : copies_.jobs())
+            out.jobs().push_back({.row = facts.running[j.row].row,
+                                  .end = {j.end.low, j.end.middle, j.end.high},
+                                  .deadline = j.deadline,
+                                  .weight = j.weight,
+                                  .miss_probability = j.miss_probability,
+                                  .least_probability = j.least_probability,
+                                  .copies = j.copies,
+                                  .is_known = j.is_known});
+    }
+    // Counts a copy of this plan for its job, if that has a deadline.
+    void count_for_job(std::uint64_t job, plan_writer& out) const {
+        if constexpr (reads_goals<CopyPart>) {
+            auto const jobs = copies_.jobs();
+            auto const at =
+                std::lower_bound(jobs.begin(), jobs.end(), job,
+                                 [](mitigate::job_row const& j, std::uint64_t id) { return j.job < id; });
+            if (at != jobs.end() && at->job == job)
+                ++out.jobs()[static_cast<std::size_t>(at - jobs.begin())].planned;
+        }
+    }
+
     void write_copies(round_facts const& facts, bool is_fit, std::uint64_t left, plan_writer& out) {
         auto const& notes = copies_.notes();
         if (notes.storm) out.note(mitigate::plan_note::storm);
@@ -485,6 +514,7 @@ class mitigation_loop {
                 jobs_.plan_copy(r.task, r.kind, r.left_alone, guard_.now(), c.left.middle);
             if (r.left_alone || is_stopped || left == 0) continue;
             if (left != ~std::uint64_t{0}) --left;
+            if (!c.probe) count_for_job(r.job, out);
             out.copies().push_back({.row = r.row,
                                     .node_row = facts.user_rows[c.node_row],
                                     .left = {c.left.low, c.left.middle, c.left.high},
