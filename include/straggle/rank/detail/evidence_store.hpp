@@ -222,7 +222,7 @@ class evidence_store : public evidence_state {
             }
     }
 
-    static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+    static constexpr std::uint32_t no_node = ~std::uint32_t{0};
     using stale = live_cells::stale;
 
     struct running_place {
