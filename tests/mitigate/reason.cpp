@@ -14,6 +14,10 @@ TEST_CASE("reason: how slow a node is, as people say it") {
     CHECK(reason(slowdown{1.31, 1.24, 1.39, 116}) ==
           "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks");
     CHECK(reason(slowdown{}) == "not known well enough, 0 tasks");
+    CHECK(reason(slowdown{.value = 2, .tasks = 3}) ==
+          "at least 2.00 times as long as elsewhere; 3 attempts still running");
+    CHECK(reason(slowdown{.value = 2}) ==
+          "at least 2.00 times as long as elsewhere; its attempts were stopped before they ended");
     CHECK(reason(slowdown{2, 1, 4, 1}) == "takes 2.00 times as long as elsewhere (1.00 to 4.00), 1 task");
 }
 
