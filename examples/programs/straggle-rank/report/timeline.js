@@ -336,10 +336,12 @@ const timelineView = (() => {
       byId("timeline-why-text").text(all.length > most ? `The first ${most} of ${d3.format(",")(all.length)}.` : "");
       const columns = [["Node", ([r]) => r.node], ["State", ([, s]) => words[s.where]], ["From", ([, s]) => moment(endOf(s.first), data.slide_ms)],
         ["To", ([, s]) => moment(endOf(s.last), data.slide_ms)], ["Why", ([, s]) => s.why + (s.because ? `; kept, since ${s.because}` : "")]];
-      table.append("thead").append("tr").selectAll("th").data(columns).enter().append("th").attr("scope", "col").text((c) => c[0]);
+      const look = (name) => ({State: "words", Why: "words why"})[name] || null;
+      table.append("thead").append("tr").selectAll("th").data(columns).enter().append("th")
+        .attr({scope: "col", class: (c) => look(c[0])}).text((c) => c[0]);
       table.append("tbody").selectAll("tr").data(all.slice(0, most)).enter().append("tr").selectAll("td")
         .data((d) => columns.map((c) => [c[0], c[1](d)])).enter().append("td")
-        .attr("class", (d) => d[0] === "Why" ? "why" : null).text((d) => d[1]);
+        .attr("class", (d) => look(d[0])).text((d) => d[1]);
     }
 
     document.getElementById("timeline").hidden = false;

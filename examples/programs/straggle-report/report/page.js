@@ -125,10 +125,12 @@
     const columns = [["node", ([n]) => visible(n.node)], ["state", ([, s]) => stateOf(s)[2].split(/[:,]/)[0]], ["from", ([, s]) => moment(s.from)],
       ["for", ([, s]) => lengthOf(s.to - s.from)], ["why", ([, s]) => visible(s.reason)]];
     const table = select("why");
-    table.append("thead").append("tr").selectAll("th").data(columns).enter().append("th").attr("scope", "col").text((c) => c[0]);
+    const look = (name) => ({state: "words", why: "words why"})[name] || null;
+    table.append("thead").append("tr").selectAll("th").data(columns).enter().append("th")
+      .attr({scope: "col", class: (c) => look(c[0])}).text((c) => c[0]);
     table.append("tbody").selectAll("tr").data(shown).enter().append("tr").selectAll("td")
       .data((d) => columns.map((c) => [c[0], c[1](d)])).enter().append("td")
-      .attr("class", (d) => d[0] === "why" ? "why" : null).text((d) => d[1]);
+      .attr("class", (d) => look(d[0])).text((d) => d[1]);
   }
 
   function times() {
