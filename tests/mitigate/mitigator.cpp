@@ -293,6 +293,42 @@ struct straggle::task_traits<timed_node> {
     static constexpr auto fields = straggle::node_fields{.node = &timed_node::name};
 };
 
+TEST_CASE("mitigator: a call that is repeated counts its running attempts once; bad progress is counted") {
+    struct plain_running {
+        std::string job, node;
+        std::optional<double> progress;
+        double start;
+    };
+    struct plain_ended {
+        std::string job, node;
+        double start, end;
+    };
+    mitigator m(attempt_fields{.job = &plain_ended::job,
+                               .node = &plain_ended::node,
+                               .start = &plain_ended::start,
+                               .end = &plain_ended::end},
+                running_fields{.job = &plain_running::job,
+                               .node = &plain_running::node,
+                               .start = &plain_running::start,
+                               .progress = &plain_running::progress},
+                node_fields{.node = &timed_node::name});
+    std::vector<plain_running> const running{{"j", "a", -1.0, 5},         {"j", "b", 2.0, 5},
+                                             {"j", "c", std::nan(""), 5}, {"j", "d", std::nullopt, 5},
+                                             {"j", "e", 0.5, 5},          {"j", "e", 0.5, 900}};
+    std::vector<timed_node> const nodes{{"a"}, {"b"}, {"c"}, {"d"}, {"e"}};
+    for (int i = 0; i < 3; ++i) {
+        m.decide(10.0, running, nodes);
+        auto const& c = m.counts().running;
+        CHECK(c.seen == 6);
+        CHECK(c.used == 5);
+        CHECK(c.misreported == 3);
+        CHECK(c.unreported == 1);
+        CHECK(c[record::running_rejection::not_started] == 1);
+    }
+    m.decide(11.0, running, nodes);
+    CHECK(m.counts().running.seen == 12);
+}
+
 TEST_CASE("mitigator: records with traits, clocks with a unit, pointers to records") {
     mitigator<timed_attempt, timed_running, timed_node> m;
     clock_type::time_point const t{std::chrono::hours(400000)};

@@ -10,7 +10,6 @@
 
 #include <straggle/mitigate/mitigator.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -39,7 +38,7 @@ straggle::attempt_status status_of(attempt_record const& a) {
 struct parts {
     bool excludes = true, copies = true, places = true;
     // What it is passed; without kinds all jobs are of one.
-    bool kinds = true, progress = true, classes = true, deadlines = false;
+    bool kinds = true, progress = true, classes = true;
 };
 
 auto make_mitigator(straggle::mitigator_options const& options) {
@@ -63,8 +62,7 @@ auto make_mitigator(straggle::mitigator_options const& options) {
                                  .input = [](running_attempt const& a) { return known(a.input); },
                                  .kind = &running_attempt::kind,
                                  .is_copy = &running_attempt::copy,
-                                 .copies = &running_attempt::attempts,
-                                 .deadline = &running_attempt::deadline},
+                                 .copies = &running_attempt::attempts},
         straggle::node_fields{.node = &host::id,
                               .slots = &host::slots,
                               .busy = &host::busy,
@@ -134,14 +132,11 @@ class library final : public policy {
 
   private:
     std::span<running_attempt const> passed(std::span<running_attempt const> running) {
-        bool const has_deadlines =
-            std::any_of(running.begin(), running.end(), [](running_attempt const& a) { return a.deadline; });
-        if (use_.kinds && use_.progress && (use_.deadlines || !has_deadlines)) return running;
+        if (use_.kinds && use_.progress) return running;
         passed_.assign(running.begin(), running.end());
         for (running_attempt& a : passed_) {
             if (!use_.kinds) a.kind = 0;
             if (!use_.progress) a.progress.reset();
-            if (!use_.deadlines) a.deadline.reset();
         }
         return passed_;
     }

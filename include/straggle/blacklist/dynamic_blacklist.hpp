@@ -294,6 +294,7 @@ class dynamic_blacklist {
 
     void begin(time_type const& now) {
         clock_.tell(now);
+        called_at_ = clock_.line().at(now);
         attempts_running_.clear();
         is_told_ = false;
     }
@@ -302,7 +303,8 @@ class dynamic_blacklist {
         if constexpr (knows_running && std::ranges::input_range<Range>) {
             std::uint64_t none = 0;
             running_.read(
-                running, clock_.line(), clock_, [this](auto const& name) { return this->node_of(name); },
+                called_at_, running, clock_.line(), clock_,
+                [this](auto const& name) { return this->node_of(name); },
                 [](auto const&) { return detail::no_index; }, [](std::uint64_t) { return false; },
                 counts_.running, none);
             for (detail::read_running_row const& r : running_.rows())
@@ -370,6 +372,7 @@ class dynamic_blacklist {
     dynamic_blacklist_counts counts_;
     std::vector<running_attempt> attempts_running_;
     bool is_told_ = false; // the nodes were passed to this decision
+    double called_at_ = 0; // time of the current call
 };
 
 template <class AttemptFields>
