@@ -3,7 +3,6 @@
 
 #include "text.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -95,9 +94,7 @@ std::vector<std::string> distinct_names(std::span<std::string const> names) {
 }
 
 std::string printable(std::string_view text) {
-    std::string out = filtered(text, [](std::string_view c) { return c == "\t" || is_harmless(c); });
-    std::ranges::replace(out, '\t', ' ');
-    return out;
+    return filtered(text, is_harmless);
 }
 
 std::size_t width(std::string_view text) {

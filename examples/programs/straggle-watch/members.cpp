@@ -36,12 +36,20 @@ std::string_view members::name_of(simdjson::dom::element value, std::size_t plac
     if (value.get(text) == simdjson::SUCCESS) return text.size() > longest_name ? std::string_view{} : text;
     char* const first = digits_[place].data();
     char* const last = first + digits_[place].size();
-    *first = number_mark;
     if (std::int64_t n = 0; value.get(n) == simdjson::SUCCESS)
-        return {first, std::to_chars(first + 1, last, n).ptr};
+        return {first, std::to_chars(first, last, n).ptr};
     if (std::uint64_t n = 0; value.get(n) == simdjson::SUCCESS)
-        return {first, std::to_chars(first + 1, last, n).ptr};
+        return {first, std::to_chars(first, last, n).ptr};
     return {};
+}
+
+std::optional<double> members::time(member m) {
+    auto const x = number(m);
+    if (x && !(std::fabs(*x) < 0x1p63)) { // beyond, the library has no clock
+        fail(fault::bad_value, m);
+        return std::nullopt;
+    }
+    return x;
 }
 
 std::optional<std::int64_t> members::count(member m) {

@@ -74,18 +74,21 @@ void watch::line(std::string_view text, arrival const& when) {
     ++tally_.lines;
     if (text.size() > options_.longest_line) return say_fault({fault::too_long, ""});
     simdjson::dom::element whole;
-    if (parser_.parse(text.data(), text.size(), false).get(whole) != simdjson::SUCCESS)
-        return say_fault({fault::not_json, ""});
+    if (auto const parsed = parser_.parse(text.data(), text.size(), false).get(whole);
+        parsed != simdjson::SUCCESS)
+        return say_fault(parsed == simdjson::NUMBER_ERROR ? line_fault{fault::bad_value, "number"}
+                                                          : line_fault{fault::not_json, ""});
     simdjson::dom::object object;
     if (whole.get(object) != simdjson::SUCCESS) return say_fault({fault::not_an_object, ""});
     members_.read(object);
     auto const name = members_.text(member::event);
     if (!name) return say_fault({fault::no_event, ""});
     has_time_ = true;
+    has_clock_ = when.wall || members_.has(member::now);
     if (when.wall) {
         time_ = *when.wall;
         now_ = time_;
-    } else if (auto const told = members_.number(member::now)) {
+    } else if (auto const told = members_.time(member::now)) {
         time_ = *told;
         now_ = time_;
     } else if (now_) {
@@ -118,8 +121,8 @@ void watch::event(std::string_view name, arrival const& when) {
     case event_kind::finish: {
         std::string_view const job = members_.needed_name(member::job);
         if (!members_.ok()) return;
-        if (options_.keeps_log) history_.job_finished(job, mitigator_.is_left_alone(plain(job)), out_->log);
-        return mitigator_.finish(plain(job));
+        if (options_.keeps_log) history_.job_finished(job, mitigator_.is_left_alone(job), out_->log);
+        return mitigator_.finish(job);
     }
     case event_kind::load:
         if (!members_.has(member::waiting)) return members_.fail(fault::missing_member, member::waiting);
@@ -222,8 +225,6 @@ void watch::decide(arrival const& when, answers& out) {
 }
 
 void watch::decide_now(double now, bool is_decider, bool lists_all) {
-    if (decided_ && now > *decided_) gap_ = now - *decided_;
-    decided_ = now;
     if (options_.mitigator.decider != 0)
         mitigator_.hold({.holder = is_decider ? options_.mitigator.decider : 0, .term = 1, .until = 1e300});
     auto const& plan = mitigator_.decide(now, cluster_.running(), cluster_.nodes(), load_);
@@ -259,7 +260,7 @@ void watch::on_rank_places() {
     assign(task.kind, m.name(member::kind));
     task.input = m.number(member::input);
     auto const most = static_cast<std::size_t>(m.count(member::most).value_or(16));
-    auto const request = m.sent_name(member::request);
+    auto const request = m.name(member::request);
     std::vector<told_node const*> asked;
     if (m.has(member::nodes)) {
         auto const names = m.array(member::nodes);
@@ -274,7 +275,7 @@ void watch::on_rank_places() {
     }
     if (!m.ok()) return;
     ++tally_.places;
-    bool const is_alone = options_.shadow || !is_on_ || mitigator_.is_left_alone(plain(task.job));
+    bool const is_alone = options_.shadow || !is_on_ || mitigator_.is_left_alone(std::string_view(task.job));
     auto const answer = [&](auto const& nodes) {
         places_answer out{task.job, request, is_alone, {}};
         if (options_.shadow) {

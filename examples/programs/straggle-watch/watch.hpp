@@ -135,15 +135,13 @@ class watch {
     ended_times ended_{};
     text_map<char> listed_; // nodes that were not healthy in the last plan
     std::optional<double> now_;
-    double gap_ = 0; // between the last two decisions
-    std::optional<double> decided_;
     std::size_t faults_told_ = 0; // since the last plan
     bool is_on_ = true, was_restored_ = false;
 
     // Of the line that is read.
     std::uint64_t line_ = 0;
-    double time_ = 0; // when it came
-    bool has_time_ = false;
+    double time_ = 0;                           // when it came
+    bool has_time_ = false, has_clock_ = false; // known at all; said by the line or by this machine
     answers* out_ = nullptr;
 };
 

@@ -13,17 +13,17 @@ namespace {
 constexpr std::array<std::string_view, 3> status_words{"success", "failed", "killed"};
 
 std::string_view node_in(members& m, bool is_needed) {
-    auto const node = m.sent_name(member::node);
+    auto const node = m.name(member::node);
     if (!node && is_needed) m.fail(fault::missing_member, member::node);
     return node.value_or("");
 }
 
 attempt_names names_in(members& m, bool needs_node) {
     return {.job = m.needed_name(member::job),
-            .task = m.sent_name(member::task),
-            .attempt = m.sent_name(member::attempt),
+            .task = m.name(member::task),
+            .attempt = m.name(member::attempt),
             .node = node_in(m, needs_node || !m.has(member::attempt)),
-            .start = m.number(member::start)};
+            .start = m.time(member::start)};
 }
 
 } // namespace
@@ -32,7 +32,7 @@ void watch::on_start(members& m) {
     attempt_names const names = names_in(m, true);
     if (!names.start) m.fail(fault::missing_member, member::start);
     auto const kind = m.name(member::kind);
-    auto const input = m.number(member::input), reported = m.number(member::reported);
+    auto const input = m.number(member::input), reported = m.time(member::reported);
     auto const progress = m.number(member::progress);
     auto const attempts = m.count(member::attempts);
     auto const copy = m.flag(member::copy), may_copy = m.flag(member::may_copy);
@@ -55,7 +55,7 @@ void watch::on_start(members& m) {
 
 void watch::on_progress() {
     attempt_names const names = names_in(members_, false);
-    auto const progress = members_.number(member::progress), reported = members_.number(member::reported);
+    auto const progress = members_.number(member::progress), reported = members_.time(member::reported);
     if (!progress) members_.fail(fault::missing_member, member::progress);
     if (progress && !(*progress >= 0 && *progress <= 1)) members_.fail(fault::bad_value, member::progress);
     if (!members_.ok()) return;
@@ -69,8 +69,8 @@ void watch::on_progress() {
 // Start and end, of what was told of them; false with a fault.
 bool watch::read_end_times(ended_attempt& attempt, running_attempt const* row) {
     members& m = members_;
-    auto start = m.number(member::start);
-    auto const end = m.number(member::end), duration = m.number(member::duration);
+    auto start = m.time(member::start);
+    auto const end = m.time(member::end), duration = m.number(member::duration);
     if (duration && !(*duration >= 0)) m.fail(fault::bad_value, member::duration);
     if (!end && !duration) m.fail(fault::missing_member, member::end);
     if (!m.ok()) return false;
@@ -116,15 +116,11 @@ void watch::on_end() {
         if (!attempt.input) attempt.input = row->input;
         if (!attempt.copy) attempt.copy = row->copy;
     }
-    double now = attempt.end;
-    if (has_time_) {
-        now = time_;
-        // Ends move the clock on between decisions, but for one that lies far ahead.
-        if (!m.has(member::now) && attempt.end > now && (gap_ == 0 || attempt.end - now <= 2 * gap_))
-            now = attempt.end;
-    }
-    if (!now_ || now > *now_) now_ = now;
+    // Without a clock of their own, ends move the time on between decisions. The library refuses those that
+    // lie too far ahead.
+    double const now = has_clock_ || (has_time_ && !(attempt.end > time_)) ? time_ : attempt.end;
     bool const is_used = mitigator_.observe(attempt, now);
+    if (is_used && (!now_ || now > *now_)) now_ = now;
     if (options_.keeps_log) history_.attempt_ended(attempt, out_->log);
     if (is_used && attempt.status == straggle::attempt_status::success) {
         double const took = attempt.end - attempt.start;

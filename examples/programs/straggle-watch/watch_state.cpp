@@ -9,7 +9,7 @@ namespace straggle_watch {
 
 namespace {
 
-constexpr std::uint32_t watch_frame = straggle::frame_kind("wtch");
+constexpr std::uint32_t watch_frame = straggle::frame_kind("wtch"), watch_version = 2;
 
 } // namespace
 
@@ -45,20 +45,19 @@ std::vector<std::byte> watch::serialize() const {
         out.varint(n);
     for (std::uint64_t const n : tally_.faults) out.varint(n);
     for (std::uint64_t const n : {load_.waiting, load_.slots, load_.busy, ended_.count}) out.varint(n);
-    for (double const x : {ended_.sum, ended_.longest, gap_}) out.real(x);
-    for (auto const& x : {now_, decided_}) {
-        out.flag(x.has_value());
-        out.real(x.value_or(0));
-    }
+    for (double const x : {ended_.sum, ended_.longest}) out.real(x);
+    out.flag(now_.has_value());
+    out.real(now_.value_or(0));
     out.flag(is_on_);
     out.count(listed_.size());
     for (auto const& [name, nothing] : listed_) out.text(name);
-    return std::move(out).seal(watch_frame, 1);
+    return std::move(out).seal(watch_frame, watch_version);
 }
 
 straggle::status watch::restore(std::span<std::byte const> bytes) {
-    auto const opened = straggle::open_frame(bytes, watch_frame, 1);
+    auto const opened = straggle::open_frame(bytes, watch_frame, watch_version);
     if (!opened) return opened.reason();
+    if (opened->version != watch_version) return straggle::status::unknown_version;
     straggle::byte_reader in = opened->payload;
     std::string_view const learned = in.text();
     if (auto const s =
@@ -81,16 +80,13 @@ straggle::status watch::restore(std::span<std::byte const> bytes) {
     for (std::uint64_t& n : tally_.faults) n = in.varint();
     for (std::uint64_t* const n : {&load_.waiting, &load_.slots, &load_.busy, &ended_.count})
         *n = in.varint();
-    for (double* const x : {&ended_.sum, &ended_.longest, &gap_}) {
+    for (double* const x : {&ended_.sum, &ended_.longest}) {
         *x = in.real();
         in.expect(std::isfinite(*x) && *x >= 0);
     }
-    for (auto* const x : {&now_, &decided_}) {
-        bool const is_known = in.flag();
-        double const value = in.real();
-        in.expect(std::isfinite(value));
-        if (is_known) *x = value;
-    }
+    bool const is_known = in.flag();
+    double const last = in.real();
+    if (in.expect(std::isfinite(last)) && is_known) now_ = last;
     is_on_ = in.flag();
     mitigator_.enable(is_on_);
     for (std::size_t n = in.count(1); n-- > 0 && in.ok();) listed_.try_emplace(std::string(in.text()));
