@@ -25,6 +25,7 @@ namespace straggle_test {
 struct past_attempt {
     std::string job, task, node;
     double start = 0, end = 0;
+    double input = 0; ///< 0: not known
     straggle::attempt_status status = straggle::attempt_status::success;
     bool is_copy = false;
 
@@ -39,25 +40,35 @@ inline constexpr straggle::attempt_fields past_fields{.job = &past_attempt::job,
                                                       .duration = &past_attempt::took,
                                                       .status = &past_attempt::status};
 
-/// By their ends. The columns are job, task, attempt, node, start, end, status and, in some, whether it is a
-/// copy.
+/// By their ends. The columns are found by their names.
 inline std::vector<past_attempt> read_history(std::filesystem::path const& path) {
     using straggle::attempt_status;
+    auto const split = [](std::string const& line) {
+        std::vector<std::string> cells;
+        std::istringstream parts(line);
+        for (std::string cell; std::getline(parts, cell, ',');) cells.push_back(cell);
+        return cells;
+    };
     std::vector<past_attempt> rows;
     std::ifstream file(path);
     std::string line;
     std::getline(file, line);
+    std::vector<std::string> const header = split(line);
     while (std::getline(file, line)) {
-        std::vector<std::string> cells;
-        std::istringstream parts(line);
-        for (std::string cell; std::getline(parts, cell, ',');) cells.push_back(cell);
-        if (cells.size() < 7 || cells[4].empty() || cells[5].empty()) continue;
-        rows.push_back({cells[0], cells[1], cells[3], std::strtod(cells[4].c_str(), nullptr),
-                        std::strtod(cells[5].c_str(), nullptr),
-                        cells[6] == "success"  ? attempt_status::success
-                        : cells[6] == "failed" ? attempt_status::failed
-                                               : attempt_status::killed,
-                        cells.size() > 7 && cells[7] == "1"});
+        std::vector<std::string> const cells = split(line);
+        auto const cell = [&](std::string const& name) {
+            auto const at = std::find(header.begin(), header.end(), name) - header.begin();
+            return static_cast<std::size_t>(at) < cells.size() ? cells[static_cast<std::size_t>(at)]
+                                                               : std::string();
+        };
+        std::string const start = cell("start_ms"), end = cell("end_ms"), status = cell("status");
+        if (start.empty() || end.empty()) continue;
+        rows.push_back({cell("job"), cell("task"), cell("node"), std::strtod(start.c_str(), nullptr),
+                        std::strtod(end.c_str(), nullptr), std::strtod(cell("input_bytes").c_str(), nullptr),
+                        status == "success"  ? attempt_status::success
+                        : status == "failed" ? attempt_status::failed
+                                             : attempt_status::killed,
+                        cell("speculative") == "1"});
     }
     std::stable_sort(rows.begin(), rows.end(), [](auto const& a, auto const& b) { return a.end < b.end; });
     return rows;

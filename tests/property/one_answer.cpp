@@ -4,16 +4,22 @@
 // Asked about the same attempts, `rank_nodes` and `dynamic_blacklist` give the same slowdown and interval,
 // and both hold what an independent two-way fit says.
 
+#include "blacklist/real_histories.hpp"
 #include "support/seed.hpp"
+#include "support/shared_data.hpp"
 
 #include <doctest/doctest.h>
 #include <straggle/blacklist/dynamic_blacklist.hpp>
+#include <straggle/mitigate/mitigator.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <random>
+#include <set>
+#include <string>
 #include <vector>
 
 using namespace straggle;
@@ -151,4 +157,91 @@ TEST_CASE("one answer: a node that changed, as the geometric mean over its histo
                               if (node == 5) CHECK(batch.low > 1.1);
                           });
     }
+}
+
+namespace {
+
+struct past_host {
+    std::string name;
+};
+struct past_running {
+    std::string job, node;
+    double start;
+};
+
+using straggle_test::past_attempt;
+constexpr attempt_fields past_inputs{.job = &past_attempt::job,
+                                     .task = &past_attempt::task,
+                                     .node = &past_attempt::node,
+                                     .start = &past_attempt::start,
+                                     .end = &past_attempt::end,
+                                     .status = &past_attempt::status,
+                                     .input = &past_attempt::input};
+constexpr attempt_fields past_times{.job = &past_attempt::job,
+                                    .task = &past_attempt::task,
+                                    .node = &past_attempt::node,
+                                    .start = &past_attempt::start,
+                                    .end = &past_attempt::end,
+                                    .status = &past_attempt::status};
+constexpr running_fields past_running_fields{
+    .job = &past_running::job, .node = &past_running::node, .start = &past_running::start};
+
+// @param is_exact false with inputs: over time, their exponent settles within half its standard error
+// @return how many nodes have an interval
+template <class Fields>
+std::size_t check_same(std::vector<past_attempt> const& past, Fields how, bool is_exact) {
+    double const rounding = is_exact ? 1e-9 : 0.04;
+    auto const ranking = rank_nodes(past, how);
+    std::vector<past_host> hosts;
+    for (auto const& node : ranking.nodes()) hosts.push_back({node.id});
+    dynamic_blacklist list(how, past_running_fields, node_fields{.node = &past_host::name});
+    mitigator m(how, past_running_fields, node_fields{.node = &past_host::name});
+    std::set<std::string> jobs;
+    for (past_attempt const& a : past) {
+        list.observe(a);
+        m.observe(a, a.end);
+        jobs.insert(a.job);
+    }
+    for (std::string const& job : jobs) {
+        list.finish_job(job);
+        m.finish(job);
+    }
+    std::vector<past_running> const none;
+    list.decide(past.back().end, none, hosts);
+    m.decide(past.back().end, none, hosts);
+    std::size_t known = 0;
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+        INFO(hosts[i].name);
+        slowdown const whole = ranking.nodes()[i].slow;
+        known += whole.is_known();
+        for (slowdown const& s : {list.slowdown_of(hosts[i].name), m.plan().nodes()[i].slow}) {
+            CHECK(whole.is_known() == s.is_known());
+            if (!whole.is_known() || !s.is_known()) continue;
+            CHECK(whole.value == doctest::Approx(s.value).epsilon(rounding));
+            CHECK(whole.tasks == s.tasks);
+            if (!is_exact) continue;
+            CHECK(whole.low == doctest::Approx(s.low).epsilon(rounding));
+            CHECK(whole.high == doctest::Approx(s.high).epsilon(rounding));
+        }
+    }
+    return known;
+}
+
+} // namespace
+
+TEST_CASE("one answer: rank_nodes, dynamic_blacklist and mitigator agree on every shared history") {
+    std::size_t known = 0;
+    for (char const* const folder : {"data", "data/cases"}) {
+        auto const at = straggle_test::shared_file(folder);
+        if (!at) return;
+        for (auto const& file : std::filesystem::directory_iterator(*at)) {
+            if (file.path().extension() != ".csv") continue;
+            auto const past = straggle_test::read_history(file.path());
+            if (past.empty()) continue;
+            INFO(file.path().filename().string());
+            known += check_same(past, past_times, true);
+            known += check_same(past, past_inputs, false);
+        }
+    }
+    CHECK(known > 100);
 }
