@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What grows with what: `growth CASE N` does the work of a case at size N. `growth.py` counts instructions
-/// inside `counted` at N and at 4 N.
+/// What grows with what: `growth CASE N` does the work of a case at size N, and prints how many bytes that
+/// takes at most. `growth.py` counts instructions inside `counted` at N and at 4 N.
 
 #include "support/lcg.hpp"
 
@@ -26,8 +26,28 @@ namespace {
 using straggle_bench::lcg;
 
 double sink = 0;
+std::size_t live = 0, most = 0; // bytes
 
 } // namespace
+
+// Each block is preceded by its size. Not inlined: the compiler would take the pair for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    auto* const block = static_cast<std::size_t*>(std::malloc(size + 16));
+    if (block == nullptr) std::abort();
+    *block = size;
+    live += size;
+    most = live > most ? live : most;
+    return block + 2;
+}
+[[gnu::noinline]] void operator delete(void* at) noexcept {
+    if (at == nullptr) return;
+    auto* const block = static_cast<std::size_t*>(at) - 2;
+    live -= *block;
+    std::free(block);
+}
+[[gnu::noinline]] void operator delete(void* at, std::size_t) noexcept {
+    operator delete(at);
+}
 
 // Callgrind starts to count on entry and stops on return; the name is looked for by the script.
 extern "C" [[gnu::noinline]] void counted(void (*work)(void*), void* context) {
@@ -38,7 +58,9 @@ namespace {
 
 template <class Work>
 void count(Work work) {
+    std::size_t const before = most = live;
     counted([](void* context) { (*static_cast<Work*>(context))(); }, &work);
+    std::printf("bytes %zu\n", most - before);
 }
 
 template <class Id>
@@ -80,7 +102,7 @@ Id named(std::uint32_t number) {
         return "some-name-" + std::to_string(number);
 }
 
-// So many nodes of four slots, each with so many attempts, in jobs of so many tasks.
+// So many nodes of four slots, and so many attempts, in jobs of so many tasks.
 struct sizes {
     std::uint32_t nodes, attempts, tasks_of_job;
 };
@@ -100,7 +122,9 @@ struct cluster {
         lcg random;
         for (std::uint32_t n = 0; n < s.nodes; ++n) hosts.push_back({named<Id>(n), 4, 1});
         for (std::uint32_t i = 0; i < s.attempts; ++i) {
-            Id const job = named<Id>(i / s.tasks_of_job), node = named<Id>((i * 7 + random() % 5) % s.nodes);
+            // Spread over all nodes, as schedulers do. (Comparing nodes along a chain of jobs that share few
+            // takes more passes the longer the chain, up to 200.)
+            Id const job = named<Id>(i / s.tasks_of_job), node = named<Id>(random() % s.nodes);
             double const length = 40 + 20 * random.uniform();
             double const start = 100 - length * random.uniform();
             ends.push_back({job, named<Id>(2 * i), node, 100 - 2 * length, 100 - length});
@@ -157,6 +181,14 @@ void places(std::uint32_t nodes, std::uint32_t calls) {
     count([&] {
         for (std::uint32_t i = 0; i < calls; ++i)
             sink += static_cast<double>(c.mitigator.rank_places(std::uint32_t{3}, c.hosts).size());
+    });
+}
+void place_all(std::uint32_t nodes, std::uint32_t tasks) {
+    cluster<std::uint32_t> c({nodes, 2000, 100});
+    c.observe();
+    c.decide();
+    count([&] {
+        sink += static_cast<double>(c.mitigator.place_tasks(std::uint32_t{3}, tasks, c.hosts).size());
     });
 }
 void publish(std::uint32_t nodes) {
@@ -221,6 +253,8 @@ int main(int count_of_words, char** words) {
         is_text ? store<std::string>({n, n, 50}, what) : store<number>(s, what);
     else if (what == "rank_places")
         grows == "nodes" ? places(n, 1) : places(100, n);
+    else if (what == "place_tasks")
+        grows == "nodes" ? place_all(n, 1000) : place_all(100'000, n);
     else if (what == "published")
         publish(n);
     else if (what == "blacklist")

@@ -72,7 +72,7 @@ ROWS = [
     levels("realistic", "realistic", 10000, SWEEP),
     levels("realistic", "realistic", 1000000, SWEEP),
     levels("hundred levels", "hundred_levels", 1000, SWEEP),
-    levels("nobody overlaps", "many_levels", 1000000, SWEEP),
+    levels("no overlaps", "many_levels", 1000000, SWEEP),
     levels("clusters (worst shape)", "clusters", 1000000, SWEEP),
     ("top-k intersection, 50 of 1000", "bench_blacklist_top_k_intersection", "top_k_intersection/straggle/1000/50",
      {"sort + set": "top_k_intersection/sort_and_set/1000/50",

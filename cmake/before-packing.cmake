@@ -4,17 +4,17 @@
 # CPack runs this when the files of a package lie ready in a folder.
 set(files ${CPACK_TEMPORARY_DIRECTORY})
 
-# Debian looks for licence and changes of a package in share/doc, in forms of its own.
+# Debian looks for license and changes of a package in share/doc, in forms of its own.
 if(CPACK_GENERATOR STREQUAL "DEB")
     set(share ${files}${CPACK_PACKAGING_INSTALL_PREFIX}/share)
     file(MAKE_DIRECTORY ${share}/doc/${CPACK_DEBIAN_PACKAGE_NAME})
     set(doc ${share}/doc/${CPACK_DEBIAN_PACKAGE_NAME})
     string(TIMESTAMP year "%Y" UTC)
     string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
-    file(READ ${share}/licenses/straggle/LICENSE licence)
-    string(STRIP "${licence}" licence)
-    string(REGEX REPLACE "\n\n" "\n.\n" licence "${licence}")
-    string(REPLACE "\n" "\n " licence "${licence}")
+    file(READ ${share}/licenses/straggle/LICENSE license)
+    string(STRIP "${license}" license)
+    string(REGEX REPLACE "\n\n" "\n.\n" license "${license}")
+    string(REPLACE "\n" "\n " license "${license}")
     file(WRITE ${doc}/copyright "\
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: straggle
@@ -23,7 +23,7 @@ Source: https://github.com/straggle-authors/straggle
 Files: *
 Copyright: ${year} the straggle authors
 License: BSL-1.0
- ${licence}
+ ${license}
 ")
     file(WRITE ${doc}/changelog "\
 ${CPACK_DEBIAN_PACKAGE_NAME} (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium

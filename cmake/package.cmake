@@ -9,7 +9,7 @@ set(CPACK_GENERATOR TGZ)
 if(UNIX)
     list(APPEND CPACK_GENERATOR DEB)
 endif()
-# Whatever else is ever installed: only the component straggle goes into these, and it is not divided.
+# Only the component straggle goes into these, and it is not divided.
 set(CPACK_INSTALL_CMAKE_PROJECTS ${PROJECT_BINARY_DIR} straggle straggle /)
 set(CPACK_MONOLITHIC_INSTALL ON)
 
@@ -32,3 +32,26 @@ says which nodes are slow, which tasks straggle and whether a copy is
 worth it.")
 
 include(CPack)
+
+# `cmake --build <folder> --target package_programs` builds the programs and packs them alone:
+# straggle_<version>_<architecture>.deb.
+if(UNIX AND STRAGGLE_BUILD_EXAMPLES)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/CPackProgramsConfig.cmake @ONLY CONTENT [[
+include("@PROJECT_BINARY_DIR@/CPackConfig.cmake")
+set(CPACK_GENERATOR DEB)
+set(CPACK_INSTALL_CMAKE_PROJECTS "@PROJECT_BINARY_DIR@;straggle;programs;/")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_PACKAGE_NAME straggle)
+unset(CPACK_DEBIAN_PACKAGE_ARCHITECTURE)
+set(CPACK_DEBIAN_PACKAGE_SECTION admin)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "\
+Programs that find slow nodes and straggling tasks
+straggle-rank reads the logs of schedulers and says which nodes are slow,
+straggle-watch decides on events as they come, straggle-replay, straggle-backup
+and straggle-report show what would have been done and what was.")
+]])
+    add_custom_target(package_programs
+        COMMAND ${CMAKE_CPACK_COMMAND} --config ${PROJECT_BINARY_DIR}/CPackProgramsConfig.cmake
+        WORKING_DIRECTORY ${PROJECT_BINARY_DIR} USES_TERMINAL VERBATIM)
+endif()

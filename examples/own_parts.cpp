@@ -65,7 +65,7 @@ static_assert(straggle::rank::interval_estimator<two_errors>);
 //! [estimator]
 
 //! [ranker]
-// Two levels: nodes that are slower than the fastest beyond doubt, and the rest.
+// Two levels: nodes that are provably slower than the fastest, and the rest.
 struct slower_than_the_fastest {
     straggle::outcome<std::size_t> levels(std::span<double const> low, std::span<double const> high,
                                           std::span<std::uint32_t> level) const {

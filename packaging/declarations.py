@@ -132,7 +132,7 @@ class Reader:
 
     def head_end(self, i, end):
         """The index of the `;`, or of the `{` of the body, that ends the head of a declaration."""
-        initialised = members = False  # past an `=`; among the member initialisers of a constructor
+        initialized = members = False  # past an `=`; among the member initializers of a constructor
         begin = i
         while i < end:
             token, before = self.tokens[i], self.tokens[i - 1]
@@ -141,10 +141,10 @@ class Reader:
             if token == "{":
                 expression = before == "requires" or (before == ")" and self.requires_expression(i - 1, begin))
                 member_brace = members and before not in (")", "}")
-                if not (initialised or expression or member_brace):
+                if not (initialized or expression or member_brace):
                     return i
             if token == "=" and before != "operator" and self.tokens[i - 2] != "operator":  # nor in operator+=
-                initialised = True
+                initialized = True
             if token == ":" and before == ")":
                 members = True
             i = (self.closing(i) if token in _OPENING else i) + 1

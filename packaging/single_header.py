@@ -6,7 +6,7 @@
     single_header.py [FILE]       writes FILE, or to the standard output
 
 The headers come in the order in which <straggle/straggle.hpp> includes them, then what is asked for by name (the other
-faces, and papers/), each once and whole but for its licence and its includes; the standard headers come first, sorted.
+faces, and papers/), each once and whole but for its license and its includes; the standard headers come first, sorted.
 The same headers give the same bytes, wherever and whenever the file is made. What cannot be done faithfully is an error: a
 header that is not reached, a circle, an include below code or inside of a condition.
 """
@@ -32,7 +32,7 @@ HEAD = """\
 //
 // Copyright the straggle authors.
 //
-{licence}
+{license}
 #ifndef STRAGGLE_ALL_HPP
 #define STRAGGLE_ALL_HPP
 
@@ -61,7 +61,7 @@ class Header:
     def __init__(self, name, text):
         parts = _HEADER.fullmatch(text)
         if not parts:
-            raise Refused(f"{name}: must begin with the licence, a file comment and #pragma once")
+            raise Refused(f"{name}: must begin with the license, a file comment and #pragma once")
         self.name = name
         self.comment = [line[4:] for line in parts["comment"].splitlines()]
         self.project, self.standard, self.lines = [], [], []
@@ -163,7 +163,7 @@ def single_header(root=ROOT):
     headers = read_all(root)
     *sections, _ = in_order(headers)  # of the umbrella nothing is left
     hoisted = sorted({target for header in headers.values() for target in header.standard})
-    head = HEAD.format(version=version_of(headers), licence=as_comment((Path(root) / "LICENSE").read_text(encoding="utf-8")),
+    head = HEAD.format(version=version_of(headers), license=as_comment((Path(root) / "LICENSE").read_text(encoding="utf-8")),
                        standard="".join(f"#include <{target}>\n" for target in hoisted))
     return head + "".join(header.section(hoisted) for header in sections) + FOOT
 

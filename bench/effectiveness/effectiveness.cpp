@@ -74,6 +74,7 @@ int main(int argc, char** argv) {
         study s(how, chosen(how, !seen.empty()), policies(how), seen);
         s.run();
         s.print();
+        s.print_deadlines();
     } catch (std::exception const& e) {
         std::fprintf(stderr, "effectiveness: %s\n", e.what());
         return 1;

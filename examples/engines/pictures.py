@@ -42,13 +42,13 @@ def save(figure, engine):
     figure.savefig(os.path.join(GUIDE, "engine-%s.svg" % engine), metadata={"Date": None})
 
 
-def strip(axis, changes, end, y, colour):
+def strip(axis, changes, end, y, color):
     """When something held: (from, to, how much of it, 0 to 1) along one line."""
     changes = sorted(changes)
     for i, (at, share) in enumerate(changes):
         until = changes[i + 1][0] if i + 1 < len(changes) else end
         if share > 0:
-            axis.broken_barh([(at, until - at)], (y, 0.8), color=colour, alpha=0.25 + 0.75 * share, linewidth=0)
+            axis.broken_barh([(at, until - at)], (y, 0.8), color=color, alpha=0.25 + 0.75 * share, linewidth=0)
 
 
 def haproxy():
@@ -148,7 +148,7 @@ def yarn():
     begin = min(int(t["start_ms"]) for t in tasks)
     figure, above, below = panels([5, 2])
     end, slow = 0, ("n2", "n5", "n6")
-    for node, colour in zip(("others",) + slow, ("#999999", "#d95f02", "#7570b3", "#1b9e77")):
+    for node, color in zip(("others",) + slow, ("#999999", "#d95f02", "#7570b3", "#1b9e77")):
         took = {}  # by the twenty seconds in which it ended
         for t in tasks:
             if t["status"] == "success" and (t["node"] == node or node == "others" and t["node"] not in slow):
@@ -156,7 +156,7 @@ def yarn():
                 end = max(end, at)
                 took.setdefault(20 * int(at / 20) + 10, []).append((int(t["end_ms"]) - int(t["start_ms"])) / 1e3)
         above.plot(sorted(took), [statistics.median(took[at]) for at in sorted(took)], "o-", markersize=2.5, linewidth=0.8,
-                   color=colour, label=node)
+                   color=color, label=node)
     above.set_ylabel("seconds for a task")
     above.set_ylim(0)
     above.legend(frameon=False, ncols=4, loc="lower right")

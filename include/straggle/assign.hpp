@@ -13,6 +13,7 @@
 #include <straggle/assign/copy_limits.hpp>
 #include <straggle/assign/copy_worth.hpp>
 #include <straggle/assign/greedy_assignment.hpp>
+#include <straggle/assign/job_goal.hpp>
 #include <straggle/assign/kill_rule.hpp>
 #include <straggle/assign/optimal_assignment.hpp>
 #include <straggle/assign/profit.hpp>

@@ -3,7 +3,7 @@
 
 /// @file
 /// The version of the library: the one place the build system and the packages read it from. Every header
-/// reads this one first, so it is also where a compiler that is too old, or not told to be new, learns it.
+/// reads this one first, so it also rejects a compiler that is too old, or set to an older standard.
 #pragma once
 
 #if defined(__cplusplus) && __cplusplus < 202002L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 202002L)

@@ -97,6 +97,7 @@ using straggle::attempt_counts;
 using straggle::no_task;
 using straggle::ended_attempt;
 using straggle::running_attempt;
+using straggle::running_goal;
 
 // straggle/base/contract.hpp
 namespace base {
@@ -146,6 +147,7 @@ using straggle::record::node_fields_for;
 // straggle/record/running.hpp
 namespace record {
 using straggle::record::progress_field;
+using straggle::record::weight_field;
 }
 using straggle::running_fields;
 namespace record {
@@ -242,12 +244,20 @@ namespace assign {
 using straggle::assign::assigner_options;
 }
 
+// straggle/assign/job_goal.hpp
+namespace assign {
+using straggle::assign::job_goal;
+using straggle::assign::end_value;
+using straggle::assign::time_or_deadline;
+}
+
 // straggle/assign/backup_fields.hpp
 namespace assign {
 using straggle::assign::distributed_time;
 using straggle::assign::distributed_time_field;
 using straggle::assign::plain_time_field;
 using straggle::assign::node_state_field;
+using straggle::assign::job_goal_field;
 using straggle::assign::runs_on_field;
 using straggle::assign::straggler_fields;
 using straggle::assign::backup_node_fields;
@@ -263,6 +273,7 @@ using straggle::assign::backup_case;
 using straggle::assign::backup_value;
 using straggle::assign::profit_policy;
 using straggle::assign::expected_gain;
+using straggle::assign::expected_value;
 using straggle::assign::value_all;
 }
 
@@ -327,6 +338,8 @@ namespace assign {
 using straggle::assign::copy_case;
 using straggle::assign::copy_worth;
 using straggle::assign::worth_of;
+using straggle::assign::deadline_gain;
+using straggle::assign::gain_of;
 using straggle::assign::claim_of;
 }
 
@@ -340,6 +353,7 @@ namespace assign {
 using straggle::assign::free_place;
 using straggle::assign::ranked_place;
 using straggle::assign::rank_places;
+using straggle::assign::fill_places;
 }
 
 // straggle/base/archive.hpp
@@ -699,6 +713,7 @@ using straggle::mitigate::ended_row;
 using straggle::mitigate::time_range;
 using straggle::mitigate::late_task;
 using straggle::mitigate::copy_row;
+using straggle::mitigate::job_row;
 using straggle::mitigate::kill_row;
 using straggle::mitigate::copy_notes;
 }
@@ -756,6 +771,7 @@ using straggle::mitigate::planned_node;
 using straggle::mitigate::planned_time;
 using straggle::mitigate::planned_copy;
 using straggle::mitigate::planned_kill;
+using straggle::mitigate::planned_job;
 using straggle::mitigate::planned_place;
 using straggle::mitigate::plan_note;
 using straggle::mitigate::plan_note_count;

@@ -240,3 +240,31 @@ TEST_CASE("copy_worth: what is no difference between attempts is none") {
         CHECK(w.saved == alike.saved);
     }
 }
+
+TEST_CASE("copy_worth: the gain of a deadline is what its value says of both cases") {
+    using assign::job_goal;
+    assign::time_or_deadline const value;
+    std::mt19937_64 g(19);
+    for (int round = 0; round < 50; ++round) {
+        times const left = some(g, 3), there = some(g, 1);
+        job_goal const goal{.deadline = 0.3 * round, .weight = 2, .missed = 7};
+        for (double const of_task : {0.0, 1.0}) {
+            auto const gain = assign::gain_of({left, there, 1, 0.8, of_task}, goal, 1);
+            double expected = 0, pairs = 0;
+            for (double const r : left)
+                for (double const x : there) {
+                    double const copy = of_task > 0 ? (r + 1) * 0.8 : x;
+                    expected += value(std::min(r, copy), goal) - value(r, goal);
+                    ++pairs;
+                }
+            CHECK(gain.in_time + gain.after == doctest::Approx(expected / pairs));
+            CHECK(gain.in_time == doctest::Approx(2 * 7 * gain.probability));
+            auto const in_doubt = assign::gain_of({left, there, 1, 0.8, of_task}, goal, 0.5);
+            CHECK(in_doubt.probability == doctest::Approx(gain.probability / 2));
+        }
+    }
+    times const left{5, 6}, there{1, 2};
+    auto const missed = assign::gain_of({left, there, 1}, {.deadline = -3, .missed = 7}, 0.5);
+    CHECK(missed.probability == 0);
+    CHECK(missed.after == doctest::Approx(assign::worth_of({left, there, 1}).saved));
+}

@@ -537,6 +537,54 @@ TEST_CASE("profit: numbers of any size are finite, or said to be too large") {
     CHECK(race({most}, {1}, 0, most / 2).worth().gain == most / 2);
 }
 
+TEST_CASE("profit: the gain of a goal is that of its value over all pairs") {
+    using straggle::assign::expected_value;
+    using straggle::assign::job_goal;
+    using straggle::assign::time_or_deadline;
+    std::uint64_t const seed = straggle_test::seed_or(23);
+    INFO("seed ", seed);
+    std::mt19937_64 draw(seed);
+    std::uniform_real_distribution<double> u;
+    for (int round = 0; round < 300; ++round) {
+        race const c(times(draw, 1 + draw() % 30, round % 2 == 0), times(draw, 1 + draw() % 30, false),
+                     u(draw), round % 3 == 0 ? 5 * u(draw) : 0.0);
+        backup_case with = c.as_case();
+        with.goal = {.deadline = round % 5 == 0 ? inf : 12 * u(draw) - 1,
+                     .weight = 3 * u(draw),
+                     .missed = 20 * u(draw)};
+        auto const v = expected_gain{}.value(with);
+        auto const all = expected_value{time_or_deadline{}}.value(with);
+        REQUIRE(v);
+        REQUIRE(all);
+        CHECK(v->gain == doctest::Approx(all->gain).epsilon(1e-9));
+        CHECK(v->cost == doctest::Approx(all->cost).epsilon(1e-9));
+        CHECK(v->win_probability == doctest::Approx(all->win_probability));
+        CHECK(v->gain >= 0);
+        std::vector<backup_case> const cases(3, with);
+        std::vector<outcome<backup_value>> values(3, status::wrong_kind);
+        straggle::assign::value_all(expected_gain{}, cases, values);
+        CHECK(values.back() == v);
+        with.goal = {}; // none: as without
+        CHECK(expected_gain{}.value(with) == expected_gain{}.value(c.as_case()));
+    }
+    backup_case bad = race({3}, {1}).as_case();
+    for (job_goal const goal : {job_goal{.deadline = nan}, job_goal{.weight = -1}, job_goal{.weight = nan},
+                                job_goal{.missed = -1}}) {
+        bad.goal = goal;
+        CHECK(expected_gain{}.value(bad).reason() == status::out_of_domain);
+    }
+}
+
+TEST_CASE("profit: a copy that saves a deadline gains more than one that saves time to spare") {
+    race const c({9}, {4});
+    backup_case due = c.as_case(), spare = due;
+    due.goal = {.deadline = 5, .missed = 10};
+    spare.goal = {.deadline = 100, .missed = 10};
+    CHECK(expected_gain{}.value(due)->gain == 10 + 4);
+    CHECK(expected_gain{}.value(spare)->gain == 0);
+    CHECK_FALSE(expected_gain{}.accepts(*expected_gain{}.value(spare)));
+}
+
 TEST_CASE("profit: contracts") {
     straggle_test::contract_trap const trap;
     race const c({3}, {1});

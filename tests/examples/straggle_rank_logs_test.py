@@ -12,6 +12,7 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -237,7 +238,102 @@ class WhatIsWrong(unittest.TestCase):
             lines.append(f"Mar  1 12:00:{i:02d} lb haproxy[9]: 10.0.0.1:50{i:02d} [01/Mar/2026:12:00:{i:02d}.100] "
                          f"fe app/{server} {timers} {status} 0 - - {ended} 1/1/1/1/0 0/0 \"GET /a HTTP/1.1\"")
         screen = run("-", stdin=("\n".join(lines) + "\n").encode()).stdout.decode()
-        self.assertIn("Avoid 1 node:\n  app/s3: ", screen)
+        self.assertIn("Avoid 1 node:\n  app/s3: at least ", screen)
+        self.assertIn("times as long as elsewhere; its attempts were stopped before they ended", screen)
+        self.assertRegex(screen, r"app GET /a, ended 2026-03-01 12:01:\d\d: killed after 10.0 s; elsewhere \d+ ms \(median of 45\)")
+
+    def test_a_file_says_what_else_reads_it(self):
+        done = run("-", stdin=b'{"event": "node", "node": "n0", "slots": 1}\n')
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertIn("straggle-watch < FILE", done.stderr.decode())
+
+    def test_tabs_are_shown_as_blanks(self):
+        done = run("-", stdin=b"Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n"
+                              b"1\tn1\tno\x0bon\t2.5\t0\t0\t0\t0\tx\n")
+        self.assertIn("no\N{REPLACEMENT CHARACTER}on", done.stderr.decode())
+        done = run("a\tb")
+        self.assertIn("a b", done.stderr.decode())
+
+
+class NodesThatFinishNothing(unittest.TestCase):
+    HEAD = "job,task,attempt,node,start_ms,end_ms,status\n"
+    EPOCH = 1_700_000_000_000
+
+    def rows(self, stuck):
+        """20 jobs of 12 tasks on 6 nodes; `stuck(job, task)` says which never end."""
+        for job in range(20):
+            begin = self.EPOCH + job * 40_000
+            for task in range(12):
+                node, took = task % 6, 10_000 + (task * 37 + job * 11) % 97 * 20
+                if stuck(job, task):
+                    yield f"j{job},{task},0,n{node},{begin},,running\n"
+                else:
+                    yield f"j{job},{task},0,n{node},{begin},{begin + took},success\n"
+
+    def rank(self, text, *arguments):
+        done = run("-", *arguments, stdin=text.encode())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.decode()
+
+    def test_all_of_one_node_still_run(self):
+        text = self.HEAD + "".join(self.rows(lambda job, task: task % 6 == 3))
+        screen = self.rank(text)
+        self.assertRegex(screen, r"Avoid 1 node:\n  n3: at least \d+\.\d\d times as long as elsewhere; \d+ attempts still running\n")
+        self.assertRegex(screen, r"j0, start_ms 1700000000000: runs for \d+ s; elsewhere 1\d\.\d s \(median of 10\)")
+        self.assertIn("40 still running", screen)
+        told = json.loads(self.rank(text, "--format", "json"))
+        verdict, = told["decision"]["blacklisted"]
+        self.assertEqual(verdict["node"], "n3")
+        self.assertGreater(verdict["slowdown"]["at_least"], 2)
+        self.assertGreater(verdict["slowdown"]["running"], 2)
+        self.assertEqual(told["records"]["running"], 40)
+
+    def test_the_same_over_time_and_again(self):
+        text = self.HEAD + "".join(self.rows(lambda job, task: task % 6 == 3))
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder) / "log"
+            told = json.loads(self.rank(text, "--format", "json", "--window", "1m", "--log", log))
+            first = next(w for w in told["windows"] if w["blacklisted"])
+            self.assertEqual(first["blacklisted"], ["n3"])
+            self.assertIn("at_least", first["changes"][0]["slowdown"])
+            self.assertEqual(run("--replay", log).returncode, 0)
+            lines = [json.loads(line) for line in log.read_text().splitlines()]
+            for line in lines[1:]:
+                line["running"] = []
+            log.write_text("\n".join(map(json.dumps, lines)) + "\n")
+            self.assertEqual(run("--replay", log).returncode, 1)
+
+    def test_from_some_time_on(self):
+        text = self.HEAD + "".join(self.rows(lambda job, task: task % 6 == 3 and job >= 12))
+        self.assertIn("Avoid 1 node:\n  n3: ", self.rank(text))
+
+    def test_an_end_that_was_lost_is_no_evidence(self):
+        text = self.HEAD + "".join(self.rows(lambda job, task: (job, task) == (2, 3)))
+        self.assertIn("Avoid no node.", self.rank(text))
+        # Nor are ten, if their tasks have succeeded elsewhere since.
+        text = self.HEAD + "".join(self.rows(lambda job, task: task == 3 and job < 10))
+        text += "".join(f"j{job},3,1,n0,{self.EPOCH + job * 40_000 + 9_000},{self.EPOCH + job * 40_000 + 19_000},success\n"
+                        for job in range(10))
+        self.assertIn("Avoid no node.", self.rank(text))
+
+    def test_slurm_says_what_runs(self):
+        lines = ["JobID|NodeList|State|Start|End"]
+        for row in self.rows(lambda job, task: task % 6 == 3):
+            job, task, _, node, start, end, status = row.strip().split(",")
+            state = {"success": "COMPLETED", "running": "RUNNING"}[status]
+            stamps = [time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(int(t) // 1000)) if t else "Unknown" for t in (start, end)]
+            lines.append(f"{100 + int(job[1:])}_{task}|{node}|{state}|{stamps[0]}|{stamps[1]}")
+        self.assertIn("Avoid 1 node:\n  n3: at least ", self.rank("\n".join(lines) + "\n"))
+
+    def test_all_of_one_node_are_killed(self):
+        rows = []
+        for row in self.rows(lambda job, task: task % 6 == 3):
+            job, task, _, node, start, end, status = row.strip().split(",")
+            rows.append(row if end else f"{job},{task},0,{node},{start},{int(start) + 4000},killed\n"
+                        f"{job},{task},1,n1,{int(start) + 4000},{int(start) + 14000},success\n")
+        screen = self.rank(self.HEAD + "".join(rows))
+        self.assertRegex(screen, r"Avoid 1 node:\n  n3: \d+ attempts in a row were killed, while their siblings ended elsewhere\n")
+        self.assertRegex(screen, r"j19, end_ms \d+: killed after 4.0 s; elsewhere 1\d\.\d s \(median of 12\)")
 
 
 if __name__ == "__main__":

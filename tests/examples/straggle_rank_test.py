@@ -78,12 +78,12 @@ class Oracle(Folder):
 
     def test_every_option_on_every_file(self):
         for file in self.histories():
-            for normaliser in ("z", "robust", "leave_one_out", "ratio", "work_rate"):
+            for normalizer in ("z", "robust", "leave_one_out", "ratio", "work_rate"):
                 for output in ("table", "json", "csv"):
-                    done = run("--normaliser", normaliser, "--format", output, "--domain", "[0-9]", "--fail-open", 0.9,
+                    done = run("--normalizer", normalizer, "--format", output, "--domain", "[0-9]", "--fail-open", 0.9,
                                "--min-healthy", 1, file)
-                    self.assertEqual((done.returncode, done.stderr), (0, b""), (file, normaliser))
-                    self.assertFalse(re.search(rb"\b(nan|inf)\b", done.stdout, re.I), (file, normaliser, output))
+                    self.assertEqual((done.returncode, done.stderr), (0, b""), (file, normalizer))
+                    self.assertFalse(re.search(rb"\b(nan|inf)\b", done.stdout, re.I), (file, normalizer, output))
 
 
 class Ranking(unittest.TestCase):
@@ -120,7 +120,7 @@ class Ranking(unittest.TestCase):
         self.assertEqual(failures["n4"]["failed"], 0)
 
     def test_what_cannot_be_read_is_an_error(self):
-        self.assertEqual(run("--normaliser", "work_rate", "-", stdin=b"job,node,duration\na,n,1\n").returncode, 2)
+        self.assertEqual(run("--normalizer", "work_rate", "-", stdin=b"job,node,duration\na,n,1\n").returncode, 2)
         self.assertEqual(run("-", stdin=b"job,node,duration\na,n,-1\na,m,-2\n").returncode, 2)
         names = rank("job,node,start,end\n" + "".join(f"j,n{i},0,{9 + i}\n" for i in range(5)))["nodes"]
         self.assertEqual(len(names), 5)  # the names that --help tells
@@ -150,7 +150,7 @@ class Ranking(unittest.TestCase):
     def test_fine_times_after_coarse_ones(self):
         rows = [f"a,n{i},{d}\n" for i, d in enumerate(["10", "20.5", "30", "40.125", "5e1"])]
         for count in (4, 5):  # the fifth is floating point
-            nodes = rank("job,node,duration\n" + "".join(rows[:count]), "--min-tasks", 2, "--normaliser", "ratio")["nodes"]
+            nodes = rank("job,node,duration\n" + "".join(rows[:count]), "--min-tasks", 2, "--normalizer", "ratio")["nodes"]
             self.assertEqual(sum(n["n"] for n in nodes), count)
 
     def test_first_completion_of_a_task(self):
@@ -266,7 +266,7 @@ class Records(unittest.TestCase):
     def test_broken_input_sizes_matter_only_where_they_are_read(self):
         text = history(extra="j0,x,0,n0,1,5,success,,much\n")
         self.assertEqual(rank(text)["records"]["rejected"], 0)
-        self.assertEqual(rank(text, "--normaliser", "work_rate")["records"]["rejected"], 1)
+        self.assertEqual(rank(text, "--normalizer", "work_rate")["records"]["rejected"], 1)
 
     def test_huge_times_do_not_overflow(self):
         text = "job,node,start,end\n" + "".join(f"j,n{i},-9{'0' * 17},{9 * 10**17 + i}\n" for i in range(6))
@@ -293,7 +293,7 @@ class Refusals(BadInput):
         file = self.file("h.csv", history())
         self.refuses(1, "FILE is required")
         self.refuses(1, "--nope", "--nope", file)
-        self.refuses(1, "none of z, robust", "--normaliser", "x", file)
+        self.refuses(1, "none of z, robust", "--normalizer", "x", file)
         self.refuses(1, "none of default, dsb_2019", "--preset", "x", file)
         self.refuses(1, "between 0 and 1", "--confidence", "1", file)
         self.refuses(1, "between 0 and 1", "--confidence", "nan", file)
@@ -355,7 +355,7 @@ class Refusals(BadInput):
         rows = "".join(f"j,n{i},{i},{i + 5}\n" for i in range(9))
         file = self.file("h.csv", "job,node,start,end\n" + rows)
         self.refuses(2, r"h.csv: --first-completion needs a column for the task", "--first-completion", file)
-        self.refuses(2, r"h.csv: --normaliser work_rate needs a column for the input", "--normaliser", "work_rate", file)
+        self.refuses(2, r"h.csv: --normalizer work_rate needs a column for the input", "--normalizer", "work_rate", file)
         self.refuses(2, r"--window: .*h.csv does not say when attempts ended", "--window", "1m", "--columns", "end=",
                      self.file("h.csv", "job,node,duration_ms\n" + "".join(f"j,n{i},{i}\n" for i in range(9))))
 
@@ -442,9 +442,9 @@ class Inputs(Folder):
         rows = "job,task,node,duration,input_bytes\n" + "".join(
             f"j{j},{i},n{i % 4},{100 + 7 * i % 13},{'' if j < 2 and i == 5 else 10 + i}\n" for j in range(5) for i in range(40))
         file = self.file("h.csv", rows)
-        done = run("--normaliser", "work_rate", file)
+        done = run("--normalizer", "work_rate", file)
         self.assertIn("2 jobs by time alone, as inputs are missing", done.stdout.decode())
-        document = json.loads(run("--normaliser", "work_rate", "--format", "json", file).stdout)
+        document = json.loads(run("--normalizer", "work_rate", "--format", "json", file).stdout)
         self.assertEqual(document["jobs"]["without_input"], 2)
         self.assertNotIn("by time alone", run(file).stdout.decode())
 

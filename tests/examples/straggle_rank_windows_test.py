@@ -248,7 +248,7 @@ class BadUsage(BadInput):
         self.refuses(1, "--slide: 255s is 255 times 1s, at most 254", "--window", "255s", "--slide", "1s", file)
         for option in ("--slide", "--log", "--exclusions", "--time-unit"):
             self.refuses(1, option + ": needs --window", option, "1m", file)
-        self.refuses(1, "--normaliser.*only z", "--window", "1m", "--normaliser", "robust", file)
+        self.refuses(1, "--normalizer.*only z", "--window", "1m", "--normalizer", "robust", file)
         self.refuses(1, "none of ns, us, ms, s", "--window", "1m", "--time-unit", "m", file)
         for policy in ("", "x", "escalating:0", "escalating:5:2", "escalating:1:2:3", "probation:0", "probation:1:nan", "rerank:1",
                        "rerank+rerank", "escalating+probation", "probation+hysteresis", "hysteresis+", "hysteresis:0", "+", "probation+x"):

@@ -120,7 +120,11 @@ class Report(Folder):
         text = done.stdout.decode()
         self.assertNotIn("CONSOLE", done.stderr.decode(errors="replace"))
         shown = text[:text.index('<script id="data"')]
-        self.assertEqual(len(re.findall(r'<rect class="(?:excluded|on_probation|last_resort|away)"', shown)), 5)
+        plot = shown[shown.index('<div id="nodes">'):shown.index('id="why-title"')]
+        self.assertEqual(len(re.findall(r'<rect class="span (?:excluded|on_probation|last_resort|away)"', plot)), 5)
+        self.assertIn('class="word excluded"', plot)  # states are told apart without color
+        reasons = shown[shown.index('<table id="why">'):shown.index('id="times-title"')]
+        self.assertEqual(reasons.count('<td class="words why">'), 5)  # and reasons can be read without hovering
         self.assertEqual(len(re.findall(r'<circle class="job', shown)), 2)
         self.assertEqual(len(re.findall(r'<path class="(?:mean|longest)"', shown)), 2)
         self.assertIn("1 of 8 nodes was out of service", shown)
@@ -128,6 +132,14 @@ class Report(Folder):
         self.assertIn("1 other tried a node on probation.", shown)
         self.assertNotIn("<b>\u202ex", shown)
         self.assertEqual(shown.count('class="restart"'), 3)
+        self.draw([{**e, "shadow": True, "would": {k: e.get(k, []) for k in ("nodes", "copies", "kills")}, "nodes": [], "copies": [], "kills": []}
+                   if e["event"] == "plan" else e for e in STORY])
+        done = subprocess.run([*browser, "--dump-dom", self.page.as_uri()], capture_output=True, timeout=120)
+        text = done.stdout.decode()
+        shown = text[:text.index('<script id="data"')]
+        self.assertIn("1 of 8 nodes would have been out of service", shown)
+        self.assertIn("that would have been acted on", shown)
+        self.assertNotIn(" acted on", shown.replace("that would have been acted on", ""))
         picture = pathlib.Path(self.folder.name) / "page.png"
         subprocess.run([*browser, f"--screenshot={picture}", self.page.as_uri()], capture_output=True, timeout=120)
         self.assertGreater(picture.stat().st_size, 20_000)

@@ -220,7 +220,7 @@ class Decisions(Watch):
                   {"event": "rank_places", "job": "j", "most": 1}, {"event": "rank_places", "job": "j", "nodes": ["n9"]}]
         told = self.told(events)
         places = of("places", told)
-        self.assertEqual(places[0]["request"], "5")
+        self.assertEqual(places[0]["request"], 5)
         self.assertEqual(sorted(p["node"] for p in places[0]["places"]), ["n1", "n2", "n3"])
         self.assertEqual([p["node"] for p in places[1]["places"]], ["n3"])
         self.assertEqual(len(places[2]["places"]), 1)
@@ -269,7 +269,7 @@ class Decisions(Watch):
                 copy = plan["copies"][0]
                 break
         self.assertIsNotNone(copy, "no copy was planned")
-        self.assertEqual((copy["job"], copy["task"], copy["node"]), ("late", "7", "n7"))
+        self.assertEqual((copy["job"], copy["task"], copy["node"]), ("late", 7, "n7"))
         at = plan["now"]
         tell({"event": "start", "job": "late", "task": 7, "node": copy["to"], "start": at, "copy": True},
              {"event": "end", "job": "late", "task": 7, "node": copy["to"], "start": at, "end": at + 1},
@@ -279,7 +279,7 @@ class Decisions(Watch):
         self.assertEqual(process.wait(20), 0)
         logged = messages(log.read_bytes())
         won = of("copy", logged)
-        self.assertEqual([(c["job"], c["task"], c["to"], c["winner"]) for c in won], [("late", "7", copy["to"], "copy")])
+        self.assertEqual([(c["job"], c["task"], c["to"], c["winner"]) for c in won], [("late", 7, copy["to"], "copy")])
         end, expected = at + 1, won[0]["expected"]
         self.assertGreaterEqual(won[0]["won"], max(0, expected["middle"] - end))
         self.assertLessEqual(won[0]["won"], expected["high"] - end)
@@ -685,7 +685,22 @@ class Files(Watch):
         self.assertTrue(all((kind == "counter") == name.endswith("_total") for name, kind in names))
         self.assertIn('straggle_watch_bad_lines_total{fault="unknown_event"} 1\n', text)
         self.assertIn('straggle_watch_attempts_total{as="used"} 192\n', text)
+        self.assertIn("straggle_watch_failing_jobs 0\n", text)
+        self.assertIn("straggle_watch_not_compared_total 0\n", text)
         self.assertEqual([f.name for f in self.at.glob("*.part")], [])
+        failing = [{"event": "end", "job": "bad", "task": t, "node": f"n{t % 3}", "start": 1, "end": 2, "status": "failed"}
+                   for t in range(6)]
+        self.told(cluster(jobs=8) + failing + [{"event": "decide", "now": 1e6}], "--metrics", file)
+        self.assertIn("straggle_watch_failing_jobs 1\n", file.read_text())
+
+    def test_names_come_back_as_they_were_sent(self):
+        told = self.told([{"event": "node", "node": 7, "condition": "denied"}, {"event": "node", "node": "8", "condition": "denied"},
+                          {"event": "node", "node": -3}, {"event": "node", "node": 2**63 + 1}, {"event": "decide", "now": 1, "all": True},
+                          {"event": "rank_places", "job": 5, "request": 9}, {"event": "rank_places", "job": "5", "request": "9"}])
+        self.assertCountEqual([n["node"] for n in of("plan", told)[0]["nodes"]], [7, "8", -3, 2**63 + 1])
+        places = of("places", told)
+        self.assertEqual([(p["job"], p["request"]) for p in places], [(5, 9), ("5", "9")])
+        self.assertEqual({p["node"] for p in places[0]["places"]}, {-3, 2**63 + 1})
 
     def test_timer_and_log_rotation(self):
         log = self.at / "log"
@@ -832,6 +847,20 @@ class CommandLine(BadInput):
             pass
         self.assertEqual(process.wait(20), 3)
         process.stderr.close()
+
+
+class PythonIn60Lines(unittest.TestCase):
+    def test_the_listing_of_the_guide_avoids_its_slow_node(self):
+        file = ROOT / "examples" / "engines" / "python" / "pool.py"
+        done = subprocess.run(["python3", "-B", file], capture_output=True, timeout=120,
+                              env={**os.environ, "STRAGGLE_WATCH": PROGRAM})
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        said = done.stdout.decode().splitlines()
+        self.assertTrue(any(line.startswith("n3 excluded: ") for line in said), said)
+        ran, of = map(int, re.fullmatch(r"n3 ran (\d+) of (\d+) tasks", said[-1]).groups())
+        self.assertLess(ran, of / 24)  # a share of its speed would be of / 26; without straggle-watch it is about that
+        code = [line for line in file.read_text().splitlines() if line and not line.startswith("#")]
+        self.assertLessEqual(len(code), 60)
 
 
 if __name__ == "__main__":

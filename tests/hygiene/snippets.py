@@ -3,8 +3,8 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 """Every listing and every output shown in README.md and docs/ is a piece of a program that is compiled and run.
 
-A listing stands below `<!-- snippet FILE NAME -->` and equals the part of FILE between two lines `//! [NAME]`, less
-its common indentation. An output stands below `<!-- output FILE -->` and equals that file. With --update the
+A listing stands below `<!-- snippet FILE NAME -->` and equals the part of FILE between two lines `//! [NAME]`, in
+Python `#! [NAME]`, less its common indentation. An output stands below `<!-- output FILE -->` and equals that file. With --update the
 documents are rewritten instead of checked.
 """
 import pathlib
@@ -20,7 +20,7 @@ def wanted(kind, file, name):
     text = (ROOT / file).read_text()
     if kind == "output":
         return text
-    parts = text.split(f"//! [{name}]\n")
+    parts = re.split(rf"(?://|#)! \[{re.escape(name)}\]\n", text)
     if len(parts) != 3:
         raise ValueError(f"{file} has no part [{name}]")
     # The indentation of the closing mark's line ends up behind the part.

@@ -22,6 +22,7 @@ import mirror
 import markdown
 import names
 import papers
+import prose
 from declarations import declarations, without_comments
 
 sys.path.insert(0, str(headers.ROOT / "docs"))
@@ -562,6 +563,23 @@ class Papers(Library):
             with self.subTest(row):
                 self.page(first, row)
                 self.assert_one(papers, word)
+
+
+class Prose(Library):
+    def test_good(self):
+        self.header("base/a.hpp", 'constexpr int told = 1; // for every task\n')
+        self.write("README.md", "# A\nA `told` of names.\n```cpp\nint told;\n```\n")
+        self.assertEqual([], self.complaints(prose))
+
+    def test_each(self):
+        for word in ("told", "nobody", "for ever", "behaviours", "Normalised", "beyond doubt"):
+            with self.subTest(word):
+                self.header("base/a.hpp")
+                self.write("docs/guide/a.md", f"# A\n\nIt is {word}.\n")
+                self.assert_one(prose, "docs/guide/a.md:3", word)
+                self.write("docs/guide/a.md")
+                self.header("base/a.hpp", f"int x; // {word}\n")
+                self.assert_one(prose, "base/a.hpp", word)
 
 
 class Results(Library):

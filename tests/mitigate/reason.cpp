@@ -14,6 +14,10 @@ TEST_CASE("reason: how slow a node is, as people say it") {
     CHECK(reason(slowdown{1.31, 1.24, 1.39, 116}) ==
           "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks");
     CHECK(reason(slowdown{}) == "not known well enough, 0 tasks");
+    CHECK(reason(slowdown{.value = 2, .tasks = 3}) ==
+          "at least 2.00 times as long as elsewhere; 3 attempts still running");
+    CHECK(reason(slowdown{.value = 2}) ==
+          "at least 2.00 times as long as elsewhere; its attempts were stopped before they ended");
     CHECK(reason(slowdown{2, 1, 4, 1}) == "takes 2.00 times as long as elsewhere (1.00 to 4.00), 1 task");
 }
 
@@ -50,6 +54,25 @@ TEST_CASE("reason: why a task has a copy") {
           "for 0.5 (late: 61 against 40, usual 22)");
     c.is_probe = true;
     CHECK(reason(c).starts_with("probe: "));
+}
+
+TEST_CASE("reason: of a job with a deadline") {
+    mitigate::planned_job j{.end = {33, 42, 61},
+                            .deadline = 30,
+                            .miss_probability = 0.96,
+                            .least_probability = 0.12,
+                            .copies = 1,
+                            .planned = 2};
+    CHECK(reason(j) == "deadline in 30: its times are not known yet");
+    j.is_known = true;
+    CHECK(reason(j) ==
+          "deadline in 30: ends in 42 (33 to 61), misses it with 96 %, at least 12 % with copies; "
+          "1 copy runs, 2 planned");
+    j.least_probability = 0.97;
+    CHECK(j.is_lost());
+    CHECK(reason(j).ends_with("nothing can help"));
+    j.deadline = -4;
+    CHECK(reason(j) == "deadline missed by 4: ends in 42 (33 to 61)");
 }
 
 TEST_CASE("reason: why an attempt is to be killed") {

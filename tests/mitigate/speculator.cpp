@@ -717,3 +717,95 @@ TEST_CASE("speculator: slots that were just taken come free together, after a wh
     CHECK_FALSE(offered(1.25, true));
     CHECK(offered(1.75, true));
 }
+
+TEST_CASE("speculator: a deadline decides which task gets a copy") {
+    // Two jobs alike, each with a task that is late; one slot is free.
+    auto const plan = [](std::vector<running_goal> const& goals) {
+        bench b;
+        b.history();
+        for (std::uint64_t const job : {1u, 2u}) {
+            b.siblings(job);
+            b.task(job, 50, std::uint32_t(job), 80);
+        }
+        for (place_row& p : b.places) p.free = 0;
+        b.places[9].free = 1;
+        b.planner.plan(100, b.running, b.places, {}, mitigate::runs_anywhere{}, goals);
+        std::vector<std::uint32_t> copied;
+        for (copy_row const& c : b.planner.copies()) copied.push_back(c.task_row);
+        return copied;
+    };
+    constexpr std::uint32_t of_first = 0, of_second = 1;
+    REQUIRE(plan({}).size() == 1);
+    CHECK(plan({{.job = 1, .deadline = 115}}) == std::vector{of_first});
+    CHECK(plan({{.job = 2, .deadline = 115}}) == std::vector{of_second});
+    CHECK(plan({{.job = 1, .deadline = 1000}}) == std::vector{of_second}); // the first has time to spare
+    CHECK(plan({{.job = 2, .deadline = 1000}}) == std::vector{of_first});
+    CHECK(plan({{.job = 1, .deadline = 115}, {.job = 2, .deadline = 115, .weight = 9}}) ==
+          std::vector{of_second});
+    CHECK(plan({{.job = 1, .weight = 9}}) == std::vector{of_first}); // a weight without a deadline
+    CHECK(plan({{.job = 1, .weight = 0}, {.job = 2, .weight = 0}}).empty());
+    CHECK(plan({{.job = 1, .weight = 1}, {.job = 2, .weight = 1}}) == plan({}));
+}
+
+TEST_CASE("speculator: a task that is not late yet gets a copy if its job may miss its deadline by it") {
+    auto const plan = [](std::vector<running_goal> const& goals) {
+        bench b;
+        b.history();
+        b.siblings(1);
+        b.task(1, 50, 1, 99);
+        b.places[1].slow = {1.4, 1.39, 1.41, 1000};
+        b.planner.plan(100, b.running, b.places, {}, mitigate::runs_anywhere{}, goals);
+        CHECK(b.planner.suspects().empty());
+        CHECK(b.planner.jobs().size() == goals.size());
+        return b.planner.copies().size();
+    };
+    CHECK(plan({}) == 0);
+    CHECK(plan({{.job = 1, .deadline = 111.5}}) == 1);
+    CHECK(plan({{.job = 1, .deadline = 130}}) == 0); // time to spare
+    CHECK(plan({{.job = 1, .deadline = 103}}) == 0); // nothing can help
+    CHECK(plan({{.job = 1, .deadline = 90}}) == 0);  // missed
+}
+
+TEST_CASE("speculator: says when a job with a deadline ends, and what copies could do") {
+    bench b;
+    b.history();
+    b.siblings(1);
+    b.siblings(2);
+    for (std::uint64_t i = 0; i < 5; ++i) b.task(1, i, std::uint32_t(i), 98);
+    b.task(2, 0, 7, 98);
+    b.task(3, 0, 8, 98); // without a deadline
+    auto const jobs = [&](double first, double second) {
+        std::vector<running_goal> const goals{{.job = 1, .deadline = first},
+                                              {.job = 2, .deadline = second, .weight = 3}};
+        b.planner.plan(100, b.running, b.places, {}, mitigate::runs_anywhere{}, goals);
+        REQUIRE(b.planner.jobs().size() == 2);
+        return std::vector(b.planner.jobs().begin(), b.planner.jobs().end());
+    };
+    auto const far = jobs(1000, 1000);
+    CHECK(far[0].job == 1);
+    CHECK(far[0].row == 0);
+    CHECK(far[1].row == 5);
+    CHECK(far[1].weight == 3);
+    CHECK(far[0].is_known);
+    CHECK(far[0].miss_probability < 0.05);
+    CHECK(far[1].end.middle == doctest::Approx(8).epsilon(0.3)); // usually 10, 2 of them are over
+    CHECK(far[0].end.middle > far[1].end.middle);                // the last of five
+    CHECK(far[0].end.low < far[0].end.high);
+    auto const near = jobs(103, 108);
+    CHECK(near[0].miss_probability > 0.95);
+    CHECK(near[0].least_probability > 0.95);
+    CHECK(near[1].miss_probability > 0.1);
+    CHECK(near[1].miss_probability < 0.9);
+    auto const gone = jobs(99, 1000);
+    CHECK(gone[0].deadline == -1);
+    CHECK(gone[0].miss_probability == 1);
+    b.places[7].hung = true; // it does not end by itself, but a copy would
+    auto const hung = jobs(1000, 1000);
+    CHECK(hung[1].miss_probability == 1);
+    CHECK(hung[1].least_probability < 0.05);
+    b.places[7].hung = false;
+    b.task(2, 0, 9, 99).is_copy = true;
+    auto const copied = jobs(1000, 108);
+    CHECK(copied[1].copies == 1);
+    CHECK(copied[1].miss_probability < near[1].miss_probability);
+}

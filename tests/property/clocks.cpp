@@ -6,9 +6,9 @@
 /// time it is. Over skews from a microsecond to two task lengths, of one node or all, and over drift: what is
 /// not used is what a clock beyond the slack has stamped, and the clock never seems to jump.
 
-#include <doctest/doctest.h>
+#include <support/plain_cluster.hpp>
 
-#include <straggle/mitigate/mitigator.hpp>
+#include <doctest/doctest.h>
 
 #include <cmath>
 #include <cstdint>
@@ -17,31 +17,7 @@
 
 namespace {
 
-struct ended {
-    std::uint32_t job, task, node;
-    double start, end;
-};
-struct running {
-    std::uint32_t job, task, node;
-    double start;
-};
-struct host {
-    std::uint32_t name, slots;
-};
-
-auto make_mitigator() {
-    straggle::mitigator_options options;
-    options.effects.left_alone = 0;
-    return straggle::mitigator(
-        straggle::attempt_fields{.job = &ended::job,
-                                 .task = &ended::task,
-                                 .node = &ended::node,
-                                 .start = &ended::start,
-                                 .end = &ended::end},
-        straggle::running_fields{
-            .job = &running::job, .task = &running::task, .node = &running::node, .start = &running::start},
-        straggle::node_fields{.node = &host::name, .slots = &host::slots}, options);
-}
+using namespace straggle_test;
 
 struct outcome {
     std::uint64_t of_skewed = 0, of_others = 0;           // ends

@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -368,6 +369,87 @@ TEST_CASE(
     for (int const n : first) CHECK((n > 400 && n < 600)); // no more than its share
     for (auto& h : hosts) h.busy = h.name == hosts[3].name ? 0 : 4;
     CHECK(c.m.rank_places("draw-" + std::to_string(job), hosts).empty()); // it waits as the others do
+}
+
+TEST_CASE("mitigator: tasks placed at once go where they would go one after the other") {
+    std::size_t placed = 0, last_resorts = 0, waited = 0;
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+        INFO("seed ", seed);
+        mitigator_options o;
+        o.effects.left_alone = 0;
+        o.is_enabled = seed != 6;
+        if (seed % 2 == 1) o.nodes.most_out = 0; // slow nodes are a last resort
+        small_cluster c({.nodes = 10, .tasks = 15, .between = 25, .seed = seed}, o);
+        c.healths[2] = c.healths[3] = c.healths[4] = health::slow; // more than may be excluded
+        c.healths[5] = health::fails;
+        if (seed == 3) c.healths[6] = health::hangs;
+        std::mt19937_64 random(seed);
+        for (int i = 0; i < 1500; ++i) {
+            c.step();
+            if (i % 20 != 0) continue;
+            auto hosts = c.hosts();
+            if (i % 40 == 0)
+                for (auto& h : hosts) h.busy = static_cast<int>(random() % 5);
+            if (i % 60 == 0)
+                for (auto& h : hosts)
+                    if (c.m.state(h.name) == node_state::healthy) h.busy = 4;
+            std::string const job = i % 3 == 0 ? "job-new" : "job-" + std::to_string(c.jobs_begun - 1);
+            cluster_load const load =
+                i % 80 < 40 ? mitigate::last_load : cluster_load{.waiting = random() % 200};
+            std::string const out = hosts[static_cast<std::size_t>(i / 20) % hosts.size()].name;
+            auto const can_run = [&](straggle_test::told_host const& h) { return h.name != out; };
+            for (bool const is_restricted : {false, true}) {
+                constexpr std::size_t tasks = 50; // more than there are slots
+                std::vector<mitigate::planned_place> at_once;
+                for (auto const& p : is_restricted
+                                         ? c.m.place_tasks(job, tasks, hosts, load, detail::unknown, can_run)
+                                         : c.m.place_tasks(job, tasks, hosts, load))
+                    at_once.push_back(p);
+                auto one_by_one = hosts;
+                for (std::size_t k = 0; k <= at_once.size(); ++k) {
+                    auto const places = is_restricted
+                                            ? c.m.rank_places(job, one_by_one, load, detail::unknown, can_run)
+                                            : c.m.rank_places(job, one_by_one, load);
+                    REQUIRE(places.empty() == (k == at_once.size()));
+                    if (places.empty()) break;
+                    REQUIRE(places.front().row == at_once[k].row);
+                    REQUIRE(places.front().time == at_once[k].time);
+                    ++one_by_one[at_once[k].row].busy;
+                    ++placed;
+                    last_resorts +=
+                        c.m.state(one_by_one[at_once[k].row].name) == node_state::last_resort ? 1u : 0u;
+                }
+                waited += std::any_of(one_by_one.begin(), one_by_one.end(),
+                                      [](auto const& h) { return h.busy < h.slots; })
+                              ? 1u
+                              : 0u;
+            }
+        }
+    }
+    CHECK(placed > 1000);
+    CHECK(last_resorts > 20);
+    CHECK(waited > 20);
+}
+
+TEST_CASE("mitigator: tasks of a job left alone, placed at once, are drawn fairly") {
+    mitigator_options o;
+    o.effects.left_alone = 0.5;
+    small_cluster c({.nodes = 8, .tasks = 12, .between = 30}, o);
+    c.healths[3] = health::slow;
+    for (int i = 0; i < 3000 && c.state(3) != node_state::excluded; ++i) c.step();
+    REQUIRE(c.state(3) == node_state::excluded);
+    int job = 0;
+    while (!c.m.is_left_alone("draw-" + std::to_string(job))) ++job;
+    auto hosts = c.hosts();
+    for (auto& h : hosts) h.busy = h.name == hosts[3].name ? 0 : 3; // of the others a quarter is free
+    std::vector<int> tasks(8, 0);
+    for (int i = 0; i < 2000; ++i)
+        for (auto const& p : c.m.place_tasks("draw-" + std::to_string(job), 2, hosts)) ++tasks[p.row];
+    for (int const n : tasks) CHECK((n > 400 && n < 600));
+    auto const all = c.m.place_tasks("draw-" + std::to_string(job), 100, hosts);
+    std::vector<int> slots(8, 0);
+    for (auto const& p : all) ++slots[p.row];
+    for (std::size_t n = 0; n < 8; ++n) CHECK((n == 3 ? slots[n] <= 4 : slots[n] == 1));
 }
 
 TEST_CASE("mitigator: a name that never ends is not left alone all the time") {

@@ -5,7 +5,7 @@
 /// The same facts give the same plan: whatever the order of rows of nodes and of running attempts, and asked
 /// again.
 
-#include <straggle/mitigate/mitigator.hpp>
+#include <support/plain_cluster.hpp>
 
 #include <doctest/doctest.h>
 
@@ -18,31 +18,7 @@
 
 namespace {
 
-struct ended {
-    std::uint32_t job, task, node;
-    double start, end;
-};
-struct running {
-    std::uint32_t job, task, node;
-    double start;
-};
-struct host {
-    std::uint32_t name, slots;
-};
-
-auto make_mitigator() {
-    straggle::mitigator_options options;
-    options.effects.left_alone = 0;
-    return straggle::mitigator(
-        straggle::attempt_fields{.job = &ended::job,
-                                 .task = &ended::task,
-                                 .node = &ended::node,
-                                 .start = &ended::start,
-                                 .end = &ended::end},
-        straggle::running_fields{
-            .job = &running::job, .task = &running::task, .node = &running::node, .start = &running::start},
-        straggle::node_fields{.node = &host::name, .slots = &host::slots}, options);
-}
+using namespace straggle_test;
 
 using copy = std::tuple<std::uint32_t, std::uint32_t, double, double, bool>; // task, node, win, gain, probe
 using state = std::tuple<std::uint32_t, straggle::node_state, std::uint32_t>;

@@ -89,6 +89,7 @@ class master final : public truth {
         if (!out_.stuck) check_the_end();
         std::sort(ended_.begin(), ended_.end());
         for (auto const& [job, time] : ended_) out_.job_times.push_back(time);
+        count_deadlines();
         out_.first_wait /= static_cast<double>(std::max<std::uint64_t>(started_, 1));
         return out_;
     }
@@ -184,6 +185,26 @@ class master final : public truth {
         job_spec const& what = plan_.jobs[job];
         if (!is_followed(job) && !what.is_service) ended_.push_back({job, end - what.arrival});
         out_.makespan = std::max(out_.makespan, end);
+    }
+
+    void count_deadlines() {
+        std::uint64_t others = 0;
+        for (auto const& [job, time] : ended_) {
+            job_spec const& what = plan_.jobs[job];
+            if (what.deadline > 0) {
+                ++out_.due;
+                if (what.arrival + time > what.deadline) ++out_.missed;
+            } else {
+                ++others;
+                out_.others += time;
+            }
+        }
+        if (others > 0) out_.others /= static_cast<double>(others);
+    }
+
+    std::optional<double> deadline_of(std::uint32_t job) const {
+        double const d = plan_.jobs[job].deadline;
+        return d > 0 ? std::optional(d) : std::nullopt;
     }
 
     void end(std::uint32_t id, double when, ending how, bool outrun) {
@@ -371,6 +392,7 @@ class master final : public truth {
             for (std::uint32_t const t : job.running)
                 for (std::uint32_t const id : job.tasks[t].running) show(attempts_[id], job.tasks[t]);
             v.count = static_cast<std::uint32_t>(running_.size()) - v.first;
+            v.deadline = deadline_of(j);
             view_.waiting += v.waiting;
             shown_.push_back(v);
         }
@@ -394,7 +416,8 @@ class master final : public truth {
                             .input = who.input,
                             .progress = a.shown,
                             .reported = a.shown_at,
-                            .copy = who.copy});
+                            .copy = who.copy,
+                            .deadline = deadline_of(who.job)});
     }
 
     void check_the_end() const {

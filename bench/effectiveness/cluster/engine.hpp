@@ -18,6 +18,9 @@ namespace lab {
 /// What became of a run.
 struct result {
     std::vector<double> job_times; ///< by job; of its last stage, from the arrival of the first; no services
+    std::uint64_t due = 0;         ///< jobs with a deadline
+    std::uint64_t missed = 0;      ///< of those
+    double others = 0;             ///< mean time of jobs without a deadline; 0: there are none
     double makespan = 0;
     bool stuck = false; ///< stopped because it took a hundred times as long as it had to
 

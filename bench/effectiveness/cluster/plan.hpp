@@ -47,6 +47,7 @@ struct job_spec {
     std::vector<task_spec> tasks{};
     bool follows = false;    ///< a further stage: begins when the one before it in the plan is over
     bool is_service = false; ///< its time is not one of the job times
+    double deadline = 0;     ///< when it has to end; 0: it has none
     std::array<double, 3> phases{1. / 3, 1. / 3, 1. / 3}; ///< shares of the work; each reports a third
 };
 

@@ -49,6 +49,7 @@ struct running_attempt {
     std::optional<double> progress{}; ///< as last reported, from 0 to 1
     double reported = 0;              ///< when; the start if it has not reported
     bool copy = false;
+    std::optional<double> deadline{}; ///< of its job
 };
 
 /// A job that has arrived and is not over.
@@ -61,6 +62,7 @@ struct job_view {
     double arrival = 0;
     std::uint32_t first = 0; ///< its attempts are `running[first]` to `running[first + count - 1]`
     std::uint32_t count = 0;
+    std::optional<double> deadline{};
 };
 
 struct node_view {

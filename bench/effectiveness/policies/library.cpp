@@ -32,12 +32,18 @@ std::unique_ptr<policy> make_free(setup const&) {
     return std::make_unique<library>(parts{}, o);
 }
 
+std::unique_ptr<policy> make_due(setup const&) {
+    return std::make_unique<library>(parts{.deadlines = true}, straggle::mitigator_options{});
+}
+
 add_policy const all({"library", "the mitigator with its defaults, obeyed in all", false,
                       &make<true, true, true>});
 add_policy const copies({"library_copies_only", "its copies alone", false, &make<false, true, false>});
 add_policy const exclusions({"library_nodes_only", "its exclusions alone, and the probes that end them",
                              false, &make<true, false, false>});
 add_policy const placements({"library_places_only", "its placement alone", false, &make<false, false, true>});
+add_policy const due({"library_deadlines", "the mitigator with its defaults, passed the deadlines of jobs",
+                      false, &make_due, true});
 add_policy const sure({"library_sure", "the mitigator, copies only where they win in 7 of 10 cases", false,
                        &make_sure, true});
 add_policy const unpriced({"library_free", "the mitigator, copies at no price of all that is a little late",

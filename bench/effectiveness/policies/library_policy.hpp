@@ -10,6 +10,7 @@
 
 #include <straggle/mitigate/mitigator.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -38,7 +39,7 @@ straggle::attempt_status status_of(attempt_record const& a) {
 struct parts {
     bool excludes = true, copies = true, places = true;
     // What it is passed; without kinds all jobs are of one.
-    bool kinds = true, progress = true, classes = true;
+    bool kinds = true, progress = true, classes = true, deadlines = false;
 };
 
 auto make_mitigator(straggle::mitigator_options const& options) {
@@ -62,7 +63,8 @@ auto make_mitigator(straggle::mitigator_options const& options) {
                                  .input = [](running_attempt const& a) { return known(a.input); },
                                  .kind = &running_attempt::kind,
                                  .is_copy = &running_attempt::copy,
-                                 .copies = &running_attempt::attempts},
+                                 .copies = &running_attempt::attempts,
+                                 .deadline = &running_attempt::deadline},
         straggle::node_fields{.node = &host::id,
                               .slots = &host::slots,
                               .busy = &host::busy,
@@ -132,11 +134,14 @@ class library final : public policy {
 
   private:
     std::span<running_attempt const> passed(std::span<running_attempt const> running) {
-        if (use_.kinds && use_.progress) return running;
+        bool const has_deadlines =
+            std::any_of(running.begin(), running.end(), [](running_attempt const& a) { return a.deadline; });
+        if (use_.kinds && use_.progress && (use_.deadlines || !has_deadlines)) return running;
         passed_.assign(running.begin(), running.end());
         for (running_attempt& a : passed_) {
             if (!use_.kinds) a.kind = 0;
             if (!use_.progress) a.progress.reset();
+            if (!use_.deadlines) a.deadline.reset();
         }
         return passed_;
     }

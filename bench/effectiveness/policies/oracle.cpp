@@ -9,6 +9,7 @@
 #include "make_policy.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace lab {
@@ -17,7 +18,8 @@ namespace {
 
 class oracle final : public policy {
   public:
-    oracle(bool copies, bool places) : copies_(copies), places_(places) {}
+    oracle(bool copies, bool places, bool deadlines = false)
+        : copies_(copies), places_(places), deadlines_(deadlines) {}
 
     void on_start(truth const& knows) override { truth_ = &knows; }
 
@@ -43,7 +45,9 @@ class oracle final : public policy {
                 if (a.attempts > 1) continue;
                 std::uint32_t const to = fastest(a.node);
                 if (to == wait) break;
-                if (!pays(a, truth_->speed(a.node), truth_->speed(to), price)) continue;
+                std::optional<double> due;
+                if (deadlines_ && job.deadline) due = *job.deadline - view.now;
+                if (!pays(a, truth_->speed(a.node), truth_->speed(to), price, due)) continue;
                 out.copies.push_back({a.job, a.task, to});
                 free_.use(to);
             }
@@ -81,8 +85,9 @@ class oracle final : public policy {
         }
     }
 
-    // Whether a copy shortens the task by more than it costs, over all luck that both may have.
-    bool pays(running_attempt const& a, double here, double there, double price) {
+    // Whether a copy shortens the task by more than it costs, over all luck that both may have. With a
+    // deadline, only time after it counts, and missing it as much as four times the task.
+    bool pays(running_attempt const& a, double here, double there, double price, std::optional<double> due) {
         double const work = truth_->work(a.job, a.task);
         if (!(here > 0)) return true;
         std::span<double const> const luck = truth_->luck(a.job);
@@ -92,17 +97,23 @@ class oracle final : public policy {
             static_cast<std::size_t>(std::upper_bound(luck.begin(), luck.end(), done) - luck.begin());
         if (!known && from == luck.size()) return false;
         constexpr std::size_t parts = 16;
-        double rest = 0, first = 0; // means: of what is left, of when the first of the two ends
+        double rest = 0, first = 0; // means: of what is left, of when the first of the two ends,
+        double gain = 0;            // of what that is worth
+        auto const worth = [&](double end) {
+            return !due ? end : end > *due ? end - std::max(*due, 0.0) + (*due > 0 ? 4 * work : 0.0) : 0.0;
+        };
         for (std::size_t i = 0; i < parts; ++i) {
             double const r =
                 known ? *known / here
                       : work * (luck[from + (2 * i + 1) * (luck.size() - from) / (2 * parts)] - done) / here;
             rest += r / parts;
-            for (std::size_t k = 0; k < parts; ++k)
-                first += std::min(r, work * luck[(2 * k + 1) * luck.size() / (2 * parts)] / there) /
-                         (parts * parts);
+            for (std::size_t k = 0; k < parts; ++k) {
+                double const both = std::min(r, work * luck[(2 * k + 1) * luck.size() / (2 * parts)] / there);
+                first += both / (parts * parts);
+                gain += (worth(r) - worth(both)) / (parts * parts);
+            }
         }
-        return rest - first > price * first;
+        return (due ? gain : rest - first) > price * first;
     }
 
     std::uint32_t fastest(std::uint32_t but) const {
@@ -116,7 +127,7 @@ class oracle final : public policy {
         return best;
     }
 
-    bool copies_, places_;
+    bool copies_, places_, deadlines_;
     truth const* truth_ = nullptr;
     std::uint32_t waiting_ = 0;
     std::span<node_view const> nodes_;
@@ -128,6 +139,10 @@ class oracle final : public policy {
 add_policy const
     added({"oracle", "knows true speeds and sizes, neither luck nor future; a yardstick", false,
            [](setup const&) -> std::unique_ptr<policy> { return std::make_unique<oracle>(true, true); }});
+add_policy const
+    due({"oracle_deadlines", "the oracle, its copies for deadlines", false,
+         [](setup const&) -> std::unique_ptr<policy> { return std::make_unique<oracle>(true, true, true); },
+         true});
 add_policy const placements(
     {"oracle_places_only", "the oracle, without its copies", false,
      [](setup const&) -> std::unique_ptr<policy> { return std::make_unique<oracle>(false, true); }, true});

@@ -51,7 +51,7 @@ def text(all_runs, list_path):
     lines = [f"`effectiveness --drawn {len(names)} --draw-seed {seed_of(names[0])}`: fleets of 2 to 400 nodes, loads of 30 to 130 %, tasks "
              "of 10 ms to an hour, jobs of one task to a thousand, faults of any kind, size and length, crowded nodes and "
              f"links, tasks far from their data, bursts of jobs, decisions seldom or often; {seeds} seeds each. "
-             "`bench/effectiveness/scenarios/drawn.cpp` says from what they are drawn; nobody looked at these before the "
+             "`bench/effectiveness/scenarios/drawn.cpp` says from what they are drawn; they were not looked at before the "
              "defaults were chosen.", "",
              f"The mean is {typical(names, 'mean'):+.1f} %, p99 {typical(names, 'p99'):+.1f} %. In {signs['better']} of "
              f"{len(names)} scenarios the mean is shorter with each seed, in {signs['mixed']} with some, in "

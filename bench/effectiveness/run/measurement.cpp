@@ -53,6 +53,9 @@ measurement measure(result const& of) {
     m.decision_us = of.decisions > 0 ? of.decision_time * 1e6 / static_cast<double>(of.decisions) : 0;
     m.stuck = of.stuck;
     m.digest = of.digest;
+    m.due = of.due;
+    m.missed = of.missed;
+    m.others = of.others;
     return m;
 }
 
@@ -61,12 +64,13 @@ std::string to_row(measurement const& m) {
     std::snprintf(
         numbers, sizeof numbers,
         ",%llu,%llu,%.6g,%.6g,%.6g,%.6g,%.6g,%llu,%llu,%llu,%.6g,%.6g,%.6g,%.6g,%.6g,%llu,%.4g,%.4g,%d,"
-        "%016llx",
+        "%016llx,%llu,%llu,%.6g",
         static_cast<unsigned long long>(m.seed), static_cast<unsigned long long>(m.jobs), m.mean, m.median,
         m.p99, m.useful, m.wasted, static_cast<unsigned long long>(m.attempts),
         static_cast<unsigned long long>(m.copies), static_cast<unsigned long long>(m.won), m.healthy_out,
         m.weak_out, m.weak, m.makespan, m.first_wait, static_cast<unsigned long long>(m.decisions),
-        m.decision_us, m.healthy_load, m.stuck ? 1 : 0, static_cast<unsigned long long>(m.digest));
+        m.decision_us, m.healthy_load, m.stuck ? 1 : 0, static_cast<unsigned long long>(m.digest),
+        static_cast<unsigned long long>(m.due), static_cast<unsigned long long>(m.missed), m.others);
     return m.scenario + ',' + m.policy + numbers;
 }
 
@@ -74,7 +78,7 @@ measurement from_row(std::string const& row) {
     std::vector<std::string> c;
     std::istringstream in(row);
     for (std::string cell; std::getline(in, cell, ',');) c.push_back(cell);
-    if (c.size() != 22) throw std::runtime_error("not a row of results: " + row);
+    if (c.size() != 25) throw std::runtime_error("not a row of results: " + row);
     measurement m;
     m.scenario = c[0];
     m.policy = c[1];
@@ -93,6 +97,9 @@ measurement from_row(std::string const& row) {
     read(c[19], m.healthy_load);
     read(c[20], stuck);
     read(c[21], m.digest, 16);
+    read(c[22], m.due);
+    read(c[23], m.missed);
+    read(c[24], m.others);
     m.stuck = stuck != 0;
     return m;
 }

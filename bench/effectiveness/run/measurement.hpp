@@ -17,7 +17,7 @@ namespace lab {
 /// The columns of the raw results.
 inline constexpr std::string_view measurement_header =
     "scenario,policy,seed,jobs,mean,median,p99,useful,wasted,attempts,copies,won,healthy_out,weak_out,weak,"
-    "makespan,first_wait,decisions,decision_us,healthy_load,stuck,digest";
+    "makespan,first_wait,decisions,decision_us,healthy_load,stuck,digest,due,missed,others";
 
 struct measurement {
     std::string scenario, policy;
@@ -33,6 +33,9 @@ struct measurement {
     double healthy_load = 0;
     bool stuck = false;
     std::uint64_t digest = 0;
+    std::uint64_t due = 0;    ///< jobs with a deadline
+    std::uint64_t missed = 0; ///< of those
+    double others = 0;        ///< mean time of jobs without one, seconds
 };
 
 /// All but scenario, policy, seed and load.

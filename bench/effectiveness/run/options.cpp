@@ -28,6 +28,8 @@ Runs policies on the scenarios of a table and compares each with doing nothing.
   --tuning N            seeds 1 to N (default: 4)
   --reporting N         seeds 1000001 to 1000000 + N: for what is published, not for choosing defaults
   --until-sure MAX      adds seeds, up to so many, until half the interval is 1 % of the mean, 2 % of the p99
+  --deadlines F         jobs have to end within F times what they usually take alone on a healthy cluster
+  --share all|fifth     which of them (default: all)
   --out FILE            keeps raw results; runs that are in the file already are not made again
   --histories FOLDER    real task times; without them the scenarios that need them are left out
   --workers N           threads (default: one for each core)
@@ -53,6 +55,14 @@ std::size_t number(std::string const& text) {
     auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value == 0)
         refuse("not a number of things: " + text);
+    return value;
+}
+
+double factor(std::string const& text) {
+    double value = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || !(value > 0))
+        refuse("not a factor: " + text);
     return value;
 }
 
@@ -98,6 +108,11 @@ options parse(int argc, char** argv) {
             o.drawn = number(value);
         } else if (arg == "--draw-seed") {
             o.draw_seed = number(value);
+        } else if (arg == "--deadlines") {
+            o.deadlines = factor(value);
+        } else if (arg == "--share") {
+            if (value != "all" && value != "fifth") refuse("neither all nor fifth: " + value);
+            o.due_every = value == "all" ? 1 : 5;
         } else if (arg == "--out") {
             o.out = value;
         } else if (arg == "--histories") {

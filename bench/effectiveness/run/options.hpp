@@ -32,6 +32,8 @@ struct options {
     std::size_t workers = 0;     ///< 0: one for each core
     bool held_out = false;       ///< those that are not to be looked at, and no others
     bool list = false;
+    double deadlines = 0;        ///< so many times what a job usually takes; 0: there are none
+    std::uint32_t due_every = 1; ///< each so many-th job has one
 };
 
 /// Prints what is wrong, or help, and leaves the program, if it has to.

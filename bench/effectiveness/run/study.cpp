@@ -112,7 +112,8 @@ void study::run(std::vector<unit> const& units) {
 
 void study::run(unit const& u) {
     scenario const& where = scenarios_[u.scenario];
-    plan const made = make_plan(where, u.seed, seen_);
+    plan made = make_plan(where, u.seed, seen_);
+    if (how_.deadlines > 0) give_deadlines(made, how_.deadlines, how_.due_every);
     double const load = healthy_load(where, made);
     for (std::string const& name : u.policies) {
         auto const decides = distorted(find_policy(name).make({.nodes = where.nodes * where.more.lives,
@@ -183,6 +184,36 @@ void study::print() const {
                     100 * std::expm1(log_p99[i] / n));
     std::printf("\n%-26s", "scenarios above +2 %");
     for (std::size_t const h : hurts) std::printf(" %6zu of %-12zu", h, scenarios_.size());
+    std::puts("");
+}
+
+void study::print_deadlines() const {
+    if (!(how_.deadlines > 0)) return;
+    std::printf("\nMissed deadlines, %% (time of %s against doing nothing, %%)\n%-26s",
+                how_.due_every > 1 ? "the other jobs" : "all jobs", "");
+    for (std::string const& p : policies_) std::printf(" %18s", p.c_str());
+    std::puts("");
+    std::vector<double> all_missed(policies_.size()), all_due(policies_.size());
+    for (scenario const& s : scenarios_) {
+        std::printf("%-26s", s.name.c_str());
+        for (std::size_t i = 0; i < policies_.size(); ++i) {
+            double due = 0, missed = 0;
+            for (auto const& [k, m] : found_)
+                if (m.scenario == s.name && m.policy == policies_[i]) {
+                    due += static_cast<double>(m.due);
+                    missed += static_cast<double>(m.missed);
+                }
+            comparison const time =
+                compare(s.name, policies_[i], how_.due_every > 1 ? &measurement::others : &measurement::mean);
+            std::printf("   %6.2f (%+6.1f)", 100 * missed / due, 100 * time.point);
+            all_missed[i] += missed;
+            all_due[i] += due;
+        }
+        std::puts("");
+    }
+    std::printf("%-26s", "all");
+    for (std::size_t i = 0; i < policies_.size(); ++i)
+        std::printf("   %6.2f         ", 100 * all_missed[i] / all_due[i]);
     std::puts("");
 }
 

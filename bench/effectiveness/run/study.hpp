@@ -26,6 +26,8 @@ class study {
     void run();
     /// Prints how much longer jobs take than under "nothing", by scenario and policy.
     void print() const;
+    /// Prints the share of missed deadlines, and the time of the other jobs.
+    void print_deadlines() const;
     /// Those with the given seeds only.
     std::vector<measurement> results() const;
 

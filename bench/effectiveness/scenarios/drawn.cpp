@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Scenarios that nobody has chosen: drawn from broad ranges, as many as are wanted.
+/// Drawn scenarios: from broad ranges, as many as are wanted.
 #include "../cluster/draw.hpp"
 #include "scenario.hpp"
 

@@ -199,6 +199,29 @@ plan make_plan(scenario const& what, std::uint64_t seed, histories const& seen) 
     return out;
 }
 
+void give_deadlines(plan& to, double factor, std::uint32_t every) {
+    constexpr std::size_t times = 31;
+    double slots = 0;
+    for (node_spec const& n : to.nodes) slots += n.slots;
+    for (std::size_t j = 0; j < to.jobs.size(); ++j) {
+        job_spec& job = to.jobs[j];
+        draw d(to.seed, 6, j);
+        if (job.is_service || job.follows || (every > 1 && d.below(every) != 0)) continue;
+        std::array<double, times> ends{};
+        for (double& end : ends) {
+            double work = 0;
+            for (task_spec const& t : job.tasks) {
+                double const took = to.launch + t.work * to.lucks[job.luck](d);
+                end = std::max(end, took);
+                work += took;
+            }
+            end = std::max(end, work / slots); // it may have more tasks than there are slots
+        }
+        std::sort(ends.begin(), ends.end());
+        job.deadline = job.arrival + factor * ends[times / 2];
+    }
+}
+
 double healthy_load(scenario const& what, plan const& made) {
     double const time = made.jobs.back().arrival;
     double design = 0, real = 0;

@@ -79,6 +79,11 @@ std::string describe(scenario const& what);
 /// What happens in a scenario, but for the policy: the same for a seed everywhere.
 plan make_plan(scenario const& what, std::uint64_t seed, histories const& seen);
 
+/// Gives jobs a deadline: so many times what they usually take alone on a healthy cluster, the median over
+/// luck, after their arrival.
+/// @param every each so many-th job, drawn; 1: all
+void give_deadlines(plan& to, double factor, std::uint32_t every);
+
 /// The load on what the nodes can really do while jobs arrive: faults and absences deducted.
 double healthy_load(scenario const& what, plan const& made);
 

@@ -48,10 +48,10 @@ def blacklisting(results):
     filled = [nine("dsb_2019 filled", k)["median"] for k in range(6)]
     best = max(range(6), key=lambda k: filled[k])
     return f"""Table 2 in our setting, and with one thing at a time as it may have been in the paper: YARN's seconds, and by how much jobs
-are shorter than with YARN (below 0: longer). *Told*: the paper's rule, but it learns of attempts whose copy won, as ours
+are shorter than with YARN (below 0: longer). *With races*: the paper's rule, but it learns of attempts whose copy won, as ours
 does. One run is one cluster; after an hour to learn one hour is measured, five for "many windows".
 
-{table(["setting", "YARN, Sort, s", "`dsb_2019`", "told", "default blacklist", "YARN, WordCount, s", "`dsb_2019`", "default blacklist"], lines)}
+{table(["setting", "YARN, Sort, s", "`dsb_2019`", "with races", "default blacklist", "YARN, WordCount, s", "`dsb_2019`", "default blacklist"], lines)}
 
 {bullets(
     f"**The size of the gain is the setting's.** Sort is {percent_range(paper)} shorter with the faults chosen here, {percent_range(disk)} where what a reduce fetches comes from "
@@ -150,8 +150,8 @@ The same with shared slots, where a copy need not wait for the last task to star
 
 In C2 with shared slots the job takes {number_range(shared[0])} s with Hierarchical, {number_range(shared[1])} with Default, {number_range(shared[2])} with LATE. The paper finds Hierarchical best there: {"so here" if shared[0]["high"] < min(shared[1]["low"], shared[2]["low"]) else "not provably here"}.
 
-**Warm detectors** are told the usual time of each task, which is the very number that says what a straggler is: what follows is
-a bound on what history can bring, and no comparison with the rules above. *All* names also those no copy could overtake.
+**Warm detectors** know the usual time of each task, the very number that defines a straggler: what follows is a bound on
+what history can bring, not a comparison with the rules above. *All* names also those no copy could overtake.
 
 {of_detectors(results, cases, warm)}
 
@@ -326,14 +326,14 @@ def caveats(results):
         "**All of it is simulated**, on one simulator (SimGrid), but for the recorded histories. The clusters of the four papers and the production traces of three others "
         "are not public; OpenCloud's records are, and were not at hand.",
         "**Some of a setting was chosen with the paper's number in view**, so that this number proves nothing: how bad the faults of the blacklisting experiments are (so that jobs slow "
-        "down as in its table 2), how much equal attempts differ in the evaluation framework (its table 5), how slow RiskI's neighbours are (so that about as many of LATE's copies win as in "
+        "down as in its table 2), how much equal attempts differ in the evaluation framework (its table 5), how slow RiskI's neighbors are (so that about as many of LATE's copies win as in "
         "its figure 12). The tables of settings change these one at a time: several conclusions change with them.",
         f"**Intervals.** A number is the median of {said} runs; in brackets an interval between order statistics that holds the true median with 95 %. Improvements are compared "
         "run by run on the same seeds. It says what chance does in this simulator, nothing about how far the simulator is from a cluster.",
         "**p99 is the 99th percentile of the job times of a run.** With fifty jobs it is nearly the slowest.",
-        'What is called `straggle` or "default" runs **with every option as it is**, but that a detector is told how often tasks report; where another was changed (`slot_price = 1` is "priced") the line '
+        'What is called `straggle` or "default" runs **with every default**, except that a detector knows how often tasks report; where another option was changed (`slot_price = 1` is "priced") the line '
         "says so. The papers' rules run from `papers/*.hpp`.",
-        "**Warm detectors are told what they are judged by**, and stand apart.",
+        "**Warm detectors know what they are judged by**, and stand apart.",
         "**ML-NA's months are made up**, with what the papers print of OpenCloud.")
 
 

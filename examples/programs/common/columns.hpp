@@ -116,6 +116,12 @@ class column_places {
             fail("no column '" + names[c].name + "' for the " +
                  std::string(column_set<Column>::keys[static_cast<std::size_t>(c)]));
     }
+    /// A `failure` about a history that does not say how long attempts took.
+    [[noreturn]] void fail_without_times(bool has_start) const {
+        fail(has_start ? "starts and no ends: if these attempts still run, pass the file to straggle-backup, "
+                         "behind a history; else add the end or the duration"
+                       : "no columns for start and end, nor one for the duration");
+    }
     /// A `failure` about the header.
     [[noreturn]] void fail(std::string const& what) const {
         constexpr std::size_t most = 300;

@@ -35,7 +35,7 @@ function(straggle_add_page target)
         OUTPUT ${output}
         COMMAND ${CMAKE_COMMAND} -D OUTPUT=${output} -D D3=${d3} -D PAGE_HEADER=${folder}/page.hpp
                 -D "PARTS=${parts}" -P ${folder}/page/embed.cmake
-        DEPENDS ${files} ${d3} ${folder}/page/embed.cmake ${folder}/page/d3-licence.txt
+        DEPENDS ${files} ${d3} ${folder}/page/embed.cmake ${folder}/page/d3-license.txt
         VERBATIM)
     target_sources(${target} PRIVATE ${output} ${folder}/page.cpp)
 endfunction()

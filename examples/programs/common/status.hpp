@@ -35,4 +35,12 @@ namespace history_words {
     return straggle::attempt_status::failed;
 }
 
+/// Whether a field says that an attempt has not ended; the empty field does, where no end is known.
+[[nodiscard]] inline bool is_running(std::string_view field) {
+    constexpr std::array<std::string_view, 4> running{"", "running", "started", "suspended"};
+    for (std::string_view word : running)
+        if (is_word(field, word)) return true;
+    return false;
+}
+
 } // namespace history_words

@@ -3,6 +3,7 @@
 
 #include "text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -94,7 +95,9 @@ std::vector<std::string> distinct_names(std::span<std::string const> names) {
 }
 
 std::string printable(std::string_view text) {
-    return filtered(text, is_harmless);
+    std::string out = filtered(text, [](std::string_view c) { return c == "\t" || is_harmless(c); });
+    std::ranges::replace(out, '\t', ' ');
+    return out;
 }
 
 std::size_t width(std::string_view text) {

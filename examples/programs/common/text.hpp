@@ -20,8 +20,8 @@ namespace program {
 /// Different names in valid UTF-8 that are still different from each other.
 [[nodiscard]] std::vector<std::string> distinct_names(std::span<std::string const> names);
 
-/// Fit for a terminal: valid UTF-8 without control characters and without characters that turn the direction
-/// of writing.
+/// Fit for a terminal: valid UTF-8 with blanks for tabs, without other control characters and without
+/// characters that turn the direction of writing.
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// Characters of valid UTF-8, which is nearly the columns it takes.

@@ -37,9 +37,10 @@ class record_taker {
     explicit record_taker(collector& out) : out_(out) {}
 
     void take(job_record const& r, std::size_t line) {
-        if (r.job.empty()) return out_.leave_out(reason::no_job, line);
+        if (r.job.empty()) return out_.leave_out(reason::no_job, line, {"the job's id", {}, "a number"});
         if (r.start == "0") return out_.leave_out(reason::never_started, line);
-        if (r.node.empty()) return out_.leave_out(reason::no_node, line);
+        if (r.node.empty())
+            return out_.leave_out(reason::no_node, line, {"the host", {}, "the name of a host"});
         if (r.spread) return out_.leave_out(reason::several_nodes, line);
         constexpr std::string_view form = "seconds since 1970";
         attempt a;

@@ -73,8 +73,11 @@ class task_reader {
         a.executor = text(worker);
         a.node = text(name);
         if (a.node.empty()) a.node = a.executor;
-        if (a.job.empty() || a.task.empty()) return out_.leave_out(reason::no_job, line);
-        if (a.node.empty()) return out_.leave_out(reason::no_node, line);
+        if (a.task.empty()) return out_.leave_out(reason::no_job, line, {"key", {}, "the key of a task"});
+        if (a.job.empty())
+            return out_.leave_out(reason::no_job, line, {"prefix", {}, "what the key begins with"});
+        if (a.node.empty())
+            return out_.leave_out(reason::no_node, line, {"worker", {}, "the address of a worker"});
         a.start = seconds_in(of[start]);
         a.end = seconds_in(of[stop]);
         if (!a.start || !a.end)
@@ -170,8 +173,9 @@ class stream_reader {
         }
         a.task = task_;
         a.node = text_in(task, "worker");
-        if (a.job.empty()) return out_.leave_out(reason::no_job, line);
-        if (a.node.empty()) return out_.leave_out(reason::no_node, line);
+        if (a.job.empty()) return out_.leave_out(reason::no_job, line, {"key", task_, "the key of a task"});
+        if (a.node.empty())
+            return out_.leave_out(reason::no_node, line, {"worker", {}, "the address of a worker"});
         if (!read_times(a, member(task, "startstops")))
             return out_.leave_out(reason::bad_time, line, {"startstops", {}, "a start and stop of compute"});
         a.end_state = text_in(task, "status") == "OK" ? ending::success : ending::failed;

@@ -57,7 +57,8 @@ void assign_host(std::string_view name, std::string& to) {
 
 class hadoop1_reader {
   public:
-    explicit hadoop1_reader(collector& out) : attempts_(out), out_(out) {}
+    explicit hadoop1_reader(collector& out)
+        : attempts_({"TASK_ATTEMPT_ID", "START_TIME", "FINISH_TIME", "HOSTNAME"}, out), out_(out) {}
 
     void read(std::string_view line, std::size_t number) {
         pairs_of_line pairs(line);

@@ -23,6 +23,11 @@ namespace readers {
 /// What an event is about.
 enum class hadoop_event_type : std::uint8_t { none, started, finished, failed, killed, job_over, other };
 
+/// What a format calls the fields of an attempt, for messages.
+struct hadoop_field_names {
+    std::string_view id, start, end, host;
+};
+
 /// An event of an attempt. The texts are valid only while it is handed over.
 struct hadoop_event {
     hadoop_event_type type{};
@@ -65,7 +70,7 @@ class hadoop_job_names {
 /// Puts begin and end of attempts together.
 class hadoop_attempts {
   public:
-    explicit hadoop_attempts(collector& out) : out_(out) {}
+    hadoop_attempts(hadoop_field_names names, collector& out) : names_(names), out_(out) {}
 
     /// @pre the event begins or ends an attempt
     void take(hadoop_event const& e) {
@@ -121,8 +126,8 @@ class hadoop_attempts {
 
     void begin(hadoop_event const& e) {
         std::string const& job = jobs_.name_of(e.attempt_id, e.task_type);
-        if (job.empty()) return out_.leave_out(reason::no_job, e.line);
-        if (!e.time) return out_.leave_out(reason::bad_time, e.line);
+        if (job.empty()) return out_.leave_out(reason::no_job, e.line, id_of(e));
+        if (!e.time) return out_.leave_out(reason::bad_time, e.line, {names_.start, {}, time_form});
         running_attempt& begun = opened(e.attempt_id);
         begun.job = job;
         begun.task = e.task_id;
@@ -144,7 +149,8 @@ class hadoop_attempts {
         std::uint32_t const begun = ids_.find(e.attempt_id);
         if (begun == ids_.none) {
             bool const is_named = !jobs_.name_of(e.attempt_id, "").empty();
-            return out_.leave_out(is_named ? reason::end_without_start : reason::no_job, e.line);
+            return is_named ? out_.leave_out(reason::end_without_start, e.line)
+                            : out_.leave_out(reason::no_job, e.line, id_of(e));
         }
         ids_.erase(begun);
         attempt& a = read_so_far(e.attempt_id, running_[begun]);
@@ -154,12 +160,19 @@ class hadoop_attempts {
                                                             : ending::killed;
         if (auto const host = hadoop_host(e.host); !host.empty()) a.node = host;
         a.end = e.time;
-        if (!a.end) return out_.leave_out(reason::bad_time, e.line);
-        if (a.node.empty()) return out_.leave_out(reason::no_node, e.line);
+        if (!a.end) return out_.leave_out(reason::bad_time, e.line, {names_.end, {}, time_form});
+        if (a.node.empty())
+            return out_.leave_out(reason::no_node, e.line, {names_.host, e.host, "the name of a host"});
         a.input = e.bytes_read;
         out_.take(a);
     }
 
+    static constexpr std::string_view time_form = "milliseconds since 1970, above 0";
+    [[nodiscard]] wrong_field id_of(hadoop_event const& e) const {
+        return {names_.id, e.attempt_id, "an id, as attempt_1_2_m_000003_0"};
+    }
+
+    hadoop_field_names names_;
     straggle::interner<std::string> ids_; // of attempts that run
     std::vector<running_attempt> running_;
     hadoop_job_names jobs_;

@@ -110,11 +110,19 @@ class log_reader {
         if (line.starts_with('{')) return read_json(line, number);
         if (!line.empty() && line.front() >= '0' && line.front() <= '9' && read_short(line, number)) return;
         std::size_t const date = date_in(line);
-        if (date == std::string_view::npos) return out_.leave_out(kind_of(line), number);
+        if (date == std::string_view::npos) {
+            reason const why = kind_of(line);
+            return why == reason::other_event ? out_.leave_out(why, number)
+                                              : out_.leave_out(why, number, date_field({}));
+        }
         read_http(line, date, number);
     }
 
   private:
+    // %tr or %t
+    static wrong_field date_field(std::string_view value) {
+        return {"the date", value, "[01/Mar/2026:12:00:00.100] behind the client"};
+    }
     // Where " [" stands.
     static std::size_t date_in(std::string_view line) {
         std::size_t at = line.find('[');
@@ -153,10 +161,12 @@ class log_reader {
     // client [date] frontend backend/server TR/Tw/Tc/Tr/Ta status bytes - - tsc conns queues "request"
     void read_http(std::string_view line, std::size_t date, std::size_t number) {
         std::string_view rest = line.substr(date + 2);
-        auto const accepted = times_.read(take_word(rest, ']'));
+        std::string_view const when = take_word(rest, ']');
+        auto const accepted = times_.read(when);
         if (!accepted)
-            return out_.leave_out(
-                kind_of(line) == reason::other_event ? reason::other_event : reason::bad_time, number);
+            return kind_of(line) == reason::other_event
+                       ? out_.leave_out(reason::other_event, number)
+                       : out_.leave_out(reason::bad_time, number, date_field(when));
         rest = trimmed(rest);
         fields_.split(rest, ' '); // frontend, server, timers, status, bytes, two cookies, termination, ...
         auto const field = [this](std::size_t i) {
@@ -219,7 +229,9 @@ class log_reader {
         for (auto const& names : json_names::before)
             if (auto const ms = number_among(*json, names); ms && *ms > 0 && *ms < 1e9) before += *ms;
         *start += moment(static_cast<std::int64_t>(before * 1e6));
-        if (start->count() > latest_ns) return out_.leave_out(reason::bad_time, number);
+        if (start->count() > latest_ns)
+            return out_.leave_out(reason::bad_time, number,
+                                  {"accept_date", text_among(*json, json_names::date), "a date before 2096"});
         path_class(request_in(*json), path_);
         job_.assign(backend).append(1, ' ').append(path_);
         std::optional<moment> const took = *response >= 0 ? seconds_time(*response / 1e3) : std::nullopt;
@@ -280,13 +292,16 @@ class log_reader {
     void take(std::string_view backend, std::string_view server, std::int64_t status,
               std::string_view termination, std::optional<moment> start, std::optional<moment> took,
               std::size_t number) {
-        if (backend.empty()) return out_.leave_out(reason::no_job, number);
+        if (backend.empty())
+            return out_.leave_out(reason::no_job, number, {"backend", {}, "the name of the backend, %b"});
         if (server.empty() || server == "<NOSRV>" || server == "-")
             return out_.leave_out(reason::no_server, number);
         attempt a;
         a.end_state = ending_of(status, termination);
-        if (!start || (!took && a.end_state == ending::success))
-            return out_.leave_out(reason::bad_time, number);
+        if (!start) return out_.leave_out(reason::bad_time, number, date_field({}));
+        if (!took && a.end_state == ending::success)
+            return out_.leave_out(reason::bad_time, number,
+                                  {"Tr", "-1", "milliseconds until the server answered"});
         node_.assign(backend).append(1, '/').append(server);
         a.job = job_;
         a.node = node_;

@@ -176,7 +176,9 @@ class event_reader {
     }
 
     void begin_attempt() {
-        if (open_.node.empty()) return out_.leave_out(reason::no_node, open_.line);
+        if (open_.node.empty())
+            return out_.leave_out(reason::no_node, open_.line,
+                                  {"SlotName", {}, "the slot, or an address of the host"});
         job_state& job = jobs_[open_.job + '.' + open_.task];
         if (job.runs) ++job.runs_before; // its end is missing
         job.job = open_.job;

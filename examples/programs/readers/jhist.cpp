@@ -169,7 +169,10 @@ class attempt_event {
 class jhist_reader {
   public:
     jhist_reader(line_reader const& lines, collector& out)
-        : lines_(lines), walker_(lines), attempts_(out), out_(out) {}
+        : lines_(lines),
+          walker_(lines),
+          attempts_({"attemptId", "startTime", "finishTime", "hostname"}, out),
+          out_(out) {}
 
     // The line that the reader is at.
     void read_event() {

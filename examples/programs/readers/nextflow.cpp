@@ -81,13 +81,15 @@ class trace_reader {
         if (status == "NEW" || status == "SUBMITTED") return out_.leave_out(reason::never_started, line);
         attempt a;
         a.job = process_of(field(at_.process), field(at_.name));
-        if (a.job.empty()) return out_.leave_out(reason::no_job, line);
+        if (a.job.empty())
+            return out_.leave_out(reason::no_job, line, {"process", {}, "the name of a process"});
         native_jobs::job const* const native =
             joined_ != nullptr ? joined_->find(field(at_.native_id)) : nullptr;
         a.node = field(at_.host);
         if (a.node.empty() && native != nullptr) a.node = native->node;
         if (a.node.empty()) {
-            if (joined_ == nullptr) return out_.leave_out(reason::no_node, line);
+            if (joined_ == nullptr)
+                return out_.leave_out(reason::no_node, line, {"hostname", {}, "the name of a host"});
             return out_.leave_out(reason::no_node, line,
                                   {"native_id", field(at_.native_id), "a job of the joined file"});
         }

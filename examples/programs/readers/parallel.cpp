@@ -70,7 +70,8 @@ class joblog_reader {
         std::string_view rest;
         if (fields_.size() > 8) rest = line.substr(static_cast<std::size_t>(fields_[8].data() - line.data()));
         if (rest.empty()) return out_.leave_out(torn ? reason::torn : reason::wrong_field_count, number);
-        if (host.empty()) return out_.leave_out(reason::no_node, number);
+        if (host.empty())
+            return out_.leave_out(reason::no_node, number, {"Host", {}, "the name of a host, or :"});
         if (!exit_value)
             return out_.leave_out(reason::bad_number, number, {"Exitval", field(6), "a whole number"});
         if (!signal)

@@ -24,6 +24,7 @@ namespace readers {
 namespace {
 
 constexpr std::size_t head_size = std::size_t{1} << 16;
+constexpr std::size_t refusal_head_size = 256;
 
 bool looks_like_csv(std::string_view head) {
     std::string_view const line = head.substr(0, head.find_first_of("\r\n"));
@@ -58,9 +59,11 @@ std::string_view refusal_of(std::string_view head) {
     for (refusal const& r : refusals)
         if (head.starts_with(r.begins_with)) return r.what;
     bool const json = head.starts_with('{') || head.starts_with('[');
+    if (json && head.substr(0, head.find('\n')).find("\"event\"") != std::string_view::npos)
+        return "events for straggle-watch, which decides on them as they come; pass them to it: "
+               "straggle-watch < FILE";
     return json ? "JSON of none of the formats that can be read (--from names them); write a row per attempt "
-                  "as CSV "
-                  "with the columns job, node, start_ms, end_ms"
+                  "as CSV with the columns job, node, start_ms, end_ms"
                 : "";
 }
 
@@ -166,7 +169,7 @@ class history_reader {
                 skip_lead(*how, in.text());
                 read_as(*how, in, file);
             } else
-                refuse(in.text().head(64));
+                refuse(in.text().head(refusal_head_size));
         }
         if (!in.source().damage().empty()) {
             out_.leave_out(reason::damaged_packing, 0);
@@ -332,7 +335,8 @@ opened_history open_history(std::vector<std::string> const& paths, std::optional
     h.files = files_of(paths);
     h.first = std::make_unique<input>(h.files.front());
     std::optional<format> const how = from ? from : h.first->guess();
-    std::string_view const what = from ? std::string_view{} : refusal_of(h.first->text().head(64));
+    std::string_view const what =
+        from ? std::string_view{} : refusal_of(h.first->text().head(refusal_head_size));
     if ((!how || how == format::csv) && h.files.size() == 1 && !what.empty())
         throw program::failure(program::exit_status::bad_input, h.first->name() + ": " + std::string(what));
     h.is_csv = how == format::csv || (!how && h.files.size() == 1 && h.first->foreign_packing().empty());
@@ -353,6 +357,15 @@ void expect_attempts(reading_report const& report) {
         if (report.files.size() > 1) what += "; nor in the other files";
     }
     throw program::failure(program::exit_status::bad_input, what + reasons_of(report));
+}
+
+void expect_ended(reading_report const& report) {
+    expect_attempts(report);
+    if (report.running < report.attempts) return;
+    throw program::failure(program::exit_status::bad_input,
+                           report.files.front().name + ": " + program::counted(report.attempts, "attempt") +
+                               ", and none that has ended; read the log again when its jobs are over" +
+                               reasons_of(report));
 }
 
 std::string reasons_of(reading_report const& report) {

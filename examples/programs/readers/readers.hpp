@@ -78,6 +78,9 @@ struct opened_history {
 /// A `program::failure` if nothing was read, which says what was found instead.
 void expect_attempts(reading_report const& report);
 
+/// The same, and if none of what was read has ended.
+void expect_ended(reading_report const& report);
+
 /// What was not read and why, each part behind a semicolon; empty if nothing was left out.
 [[nodiscard]] std::string reasons_of(reading_report const& report);
 

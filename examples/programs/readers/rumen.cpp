@@ -54,7 +54,8 @@ class rumen_job {
     }
 
     void hand_out(std::size_t line, collector& out) {
-        if (name_.empty()) return out.leave_out(reason::no_job, line);
+        if (name_.empty())
+            return out.leave_out(reason::no_job, line, {"jobID", {}, "an id, as job_200904211745_0001"});
         for (std::size_t i = 0; i < kinds.size(); ++i) (groups_[i] = name_) += kinds[i];
         for (row const& r : rows_) hand_out(r, line, out);
     }
@@ -139,8 +140,12 @@ class rumen_job {
         a.line = line;
         if (r.start > 0) a.start = ms_time(r.start);
         if (r.end > 0) a.end = ms_time(r.end);
-        if (a.node.empty()) return out.leave_out(reason::no_node, line);
-        if (!a.start || (!a.end && !r.result.empty())) return out.leave_out(reason::bad_time, line);
+        if (a.node.empty())
+            return out.leave_out(reason::no_node, line, {"hostName", r.host, "a host, as /rack/host"});
+        if (!a.start)
+            return out.leave_out(reason::bad_time, line, {"startTime", std::to_string(r.start), time_form});
+        if (!a.end && !r.result.empty())
+            return out.leave_out(reason::bad_time, line, {"finishTime", std::to_string(r.end), time_form});
         if (r.result.empty() && !a.end)
             a.end_state = ending::running;
         else if (r.result == "SUCCESS" || r.result == "SUCCEEDED")
@@ -150,6 +155,8 @@ class rumen_job {
         if (r.bytes_read > 0) a.input = r.bytes_read;
         out.take(a);
     }
+
+    static constexpr std::string_view time_form = "milliseconds since 1970, above 0";
 
     static constexpr std::size_t most_attempts = 10'000; // each is compared with the others
 

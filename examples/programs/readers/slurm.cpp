@@ -90,7 +90,9 @@ class sacct_reader {
             return c ? trimmed(fields[*c]) : std::string_view{};
         };
         slurm_id const id = slurm_id_of(field(at_.id));
-        if (id.job.empty()) return out_.leave_out(reason::no_job, line);
+        if (id.job.empty())
+            return out_.leave_out(reason::no_job, line,
+                                  {"JobID", field(at_.id), "an id, as 12, 12_3 or 12.0"});
         // What ran on one node is read as a whole. The steps of a job on several nodes are siblings.
         if (id.step.empty()) {
             if (is_one_node(field(at_.node))) whole_job_ = id.job;
@@ -102,7 +104,9 @@ class sacct_reader {
         if (!how || id.pending) return out_.leave_out(reason::never_started, line);
         std::string_view const node = field(at_.node);
         if (is_no_node(node))
-            return out_.leave_out(*how == ending::killed ? reason::never_started : reason::no_node, line);
+            return *how == ending::killed
+                       ? out_.leave_out(reason::never_started, line)
+                       : out_.leave_out(reason::no_node, line, {"NodeList", node, "the name of a node"});
         if (!is_one_node(node)) return out_.leave_out(reason::several_nodes, line);
         slurm_time const start = read_time(times_, field(at_.start)), end = read_time(times_, field(at_.end));
         if (start.unknown && *how == ending::killed) return out_.leave_out(reason::never_started, line);

@@ -52,7 +52,7 @@ class job_reader {
 
     void read(json_value job, std::size_t line) {
         auto const id = number_in(job, "job_id");
-        if (!id) return out_.leave_out(reason::no_job, line);
+        if (!id) return out_.leave_out(reason::no_job, line, {"job_id", {}, "a whole number"});
         auto const array = member(job, "array");
         auto const array_id = number_in(array, "job_id");
         auto const task = number_in(array, "task_id");
@@ -87,13 +87,17 @@ class job_reader {
         auto const start = number_in(time, "start"), end = number_in(time, "end");
         if (!how) return out_.leave_out(reason::never_started, line);
         if (is_no_node(a.node))
-            return out_.leave_out(*how == ending::killed ? reason::never_started : reason::no_node, line);
+            return *how == ending::killed
+                       ? out_.leave_out(reason::never_started, line)
+                       : out_.leave_out(reason::no_node, line, {"nodes", a.node, "the name of a node"});
         if (!is_one_node(a.node)) return out_.leave_out(reason::several_nodes, line);
         if (start && *start == 0 && *how == ending::killed)
             return out_.leave_out(reason::never_started, line);
         if (start && *start > 0) a.start = time_of(*start, 1'000'000'000);
         if (end && *end > 0 && *how != ending::running) a.end = time_of(*end, 1'000'000'000);
-        if (!a.start || (!a.end && *how != ending::running)) return out_.leave_out(reason::bad_time, line);
+        if (!a.start) return out_.leave_out(reason::bad_time, line, {"time.start", {}, time_form});
+        if (!a.end && *how != ending::running)
+            return out_.leave_out(reason::bad_time, line, {"time.end", {}, time_form});
         a.end_state = *how;
         a.line = line;
         out_.take(a);
@@ -122,6 +126,8 @@ class job_reader {
             take(a, plain.empty() ? state_in(step) : plain, member(step, "time"), line);
         }
     }
+
+    static constexpr std::string_view time_form = "seconds since 1970, above 0";
 
     collector& out_;
     std::string job_, task_, step_;
@@ -155,7 +161,7 @@ void read_sacct_json(text_window& text, collector& out) {
     }
     if (any) return;
     out.leave_out(reason::not_a_record, 1);
-    out.remark("no array of jobs in it");
+    out.remark("no array of jobs in it; write it with sacct --json");
 }
 
 } // namespace readers

@@ -249,7 +249,7 @@ void spark_reader::read_task(spark_event const& e, std::size_t line, collector& 
     }
     if (id != none) running_.erase(id);
     if (e.why() == "Resubmitted") return out.leave_out(reason::reported_again, line);
-    if (host.empty()) return out.leave_out(reason::no_node, line);
+    if (host.empty()) return out.leave_out(reason::no_node, line, {"Host", {}, "the name of a host"});
     std::int64_t const finished = e.whole(finish_time); // 0: it has not
     attempt a;
     a.start = start;

@@ -31,7 +31,7 @@ class history_reader {
         places.require(o.columns, column::node);
         h_.has_times = places.has(column::start) && places.has(column::end);
         if (!h_.has_times && !places.has(column::duration))
-            places.fail("no columns for start and end, nor one for the duration");
+            places.fail_without_times(places.has(column::start));
         for (auto const& [c, unit] :
              {std::pair(column::start, &start_unit_), std::pair(column::end, &end_unit_),
               std::pair(column::duration, &duration_unit_)})
@@ -75,7 +75,7 @@ class history_reader {
         if (a.job) a.kind = kinds_(rows_.field(column::kind), *a.job, names_);
         std::string_view const status = rows_.field(column::status);
         if (rows_.places().has(column::status)) a.status = history_words::read_status(status);
-        a.may_run = !a.end && a.start && (status.empty() || history_words::is_word(status, "running"));
+        a.may_run = !a.end && a.start && history_words::is_running(status);
         if (!a.may_run && !a.job) return past_fault::missing_job;
         if (!a.may_run && !a.node) return past_fault::missing_node;
         h_.attempts.push_back(a);

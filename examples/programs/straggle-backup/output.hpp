@@ -28,7 +28,7 @@ struct result {
 /// `85 s`, `3.2 min`
 [[nodiscard]] std::string time_text(double seconds);
 
-void print_table(std::ostream& out, result const& r, bool colours);
+void print_table(std::ostream& out, result const& r, bool colors);
 void print_json(std::ostream& out, result const& r);
 void print_csv(std::ostream& out, result const& r);
 

@@ -27,8 +27,8 @@ std::string right(std::string const& text, std::size_t columns) {
 
 class table {
   public:
-    table(std::ostream& out, result const& r, bool colours)
-        : out_(out), r_(r), a_(r.advised), colours_(colours) {}
+    table(std::ostream& out, result const& r, bool colors)
+        : out_(out), r_(r), a_(r.advised), colors_(colors) {}
 
     void print() {
         for (std::string const& sentence : r_.history.read) out_ << sentence << ".\n";
@@ -53,7 +53,7 @@ class table {
     static constexpr std::size_t most = 100; // suspects
 
     [[nodiscard]] std::string paint(std::string_view how, std::string_view text) const {
-        return colours_ ? std::string(how) + std::string(text) + "\033[0m" : std::string(text);
+        return colors_ ? std::string(how) + std::string(text) + "\033[0m" : std::string(text);
     }
     [[nodiscard]] static std::string clean(std::string const& name, std::size_t columns) {
         return shortened(printable(name), columns, "..");
@@ -243,13 +243,13 @@ class table {
     std::ostream& out_;
     result const& r_;
     advised const& a_;
-    bool colours_;
+    bool colors_;
 };
 
 } // namespace
 
-void print_table(std::ostream& out, result const& r, bool colours) {
-    table(out, r, colours).print();
+void print_table(std::ostream& out, result const& r, bool colors) {
+    table(out, r, colors).print();
 }
 
 } // namespace straggle_backup

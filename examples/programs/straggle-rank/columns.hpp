@@ -35,7 +35,7 @@ class column_places : public program::column_places<column> {
         require(names, column::job);
         require(names, column::node);
         if (!has(column::duration) && !(has(column::start) && has(column::end)))
-            fail("no columns for start and end, nor one for the duration");
+            fail_without_times(has(column::start));
     }
 };
 

@@ -7,6 +7,7 @@
 
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/forecast_weak.hpp>
+#include <straggle/mitigate/reason.hpp>
 
 #include <cmath>
 #include <regex>
@@ -38,7 +39,7 @@ std::string measured(verdict const& v, options const& o) {
     if (std::string const told = in_words(v.slow); !told.empty()) return told;
     std::string const interval = percent(o.confidence) + " interval " + signed_number(v.ci.low) + " to " +
                                  signed_number(v.ci.high) + ", " + counted(v.n, "task");
-    if (o.normaliser == normaliser::ratio)
+    if (o.normalizer == normalizer::ratio)
         return "takes " + fixed(v.mean, 2) + " times as long as usual (" + interval + ")";
     return fixed(std::fabs(v.mean), 2) + (v.mean < 0 ? " deviations faster" : " deviations slower") +
            " than siblings elsewhere (" + interval + ")";
@@ -86,9 +87,7 @@ decision decide(ranking const& r, fleet const& f, options const& o, expectation 
 }
 
 std::string in_words(straggle::slowdown const& s) {
-    if (!s.is_known()) return {};
-    return "takes " + fixed(s.value, 2) + " times as long as elsewhere (" + fixed(s.low, 2) + " to " +
-           fixed(s.high, 2) + "), " + counted(s.tasks, "task");
+    return s.is_known() || s.value > 1 ? straggle::mitigate::reason(s) : std::string();
 }
 
 std::string in_words(straggle::blacklist::failure_rate const& f) {
@@ -110,9 +109,7 @@ namespace {
 
 // Of a verdict that was reached by attempts; empty for all others.
 std::string by_attempts(verdict const& v) {
-    if (v.rule == "slowdown") return in_words(v.slow);
-    if (v.rule == "running_time" || v.rule == "hung")
-        return "attempts ran for " + fixed(v.value, 1) + " times as long as usual without ending";
+    if (v.rule == "slowdown" || v.rule == "running_time" || v.rule == "hung") return in_words(v.slow);
     if (v.rule == "killed")
         return counted(static_cast<std::uint64_t>(v.value), "attempt") +
                " in a row were killed, while their siblings ended elsewhere";
@@ -136,11 +133,10 @@ std::string reason(verdict const& v, options const& o) {
 
 std::string limit_reason(std::string_view limit, options const& o) {
     limit_options const& g = o.limits;
-    if (limit == "by_limit") return "no more nodes or slots may be taken out";
-    if (limit == "by_load") return "the others could not carry its tasks";
-    if (limit == "by_domain") return "it is the last one of its failure domain";
-    if (limit == "by_action_cap") return "too many nodes were excluded lately";
-    if (limit == "by_fail_open") return "so many nodes look weak at once: rather distrust the measurement";
+    using straggle::blacklist::spared;
+    for (spared const by : {spared::by_limit, spared::by_load, spared::by_domain, spared::by_operator,
+                            spared::by_action_cap, spared::by_fail_open})
+        if (limit == to_string(by)) return std::string(straggle::mitigate::reason(by));
     if (limit == "share_of_slots")
         return "at most " + percent(g.max_fraction.value_or(0)) +
                " of all slots may be taken out, or one node";

@@ -32,7 +32,8 @@ using verdict = straggle::verdict<std::uint32_t>;
 /// The same for a verdict that may be older than the last ranking.
 [[nodiscard]] std::string reason(verdict const& v, options const& o);
 
-/// "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks"; empty if nothing is known.
+/// "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks", or "at least 2.00 times as long as
+/// elsewhere; 3 attempts still running"; empty if nothing is known.
 [[nodiscard]] std::string in_words(straggle::slowdown const& s);
 
 /// "12 of 80 attempts failed (9 % to 24 %), 1 % elsewhere".

@@ -56,6 +56,11 @@ void log_writer::take(decided_window const& w) {
                              a.end, static_cast<int>(a.status)});
             if (a.input > 0) ended.back().push_back(a.input);
         }
+        ordered_json& running = line["running"] = ordered_json::array();
+        for (running_attempt const& a : w.running) {
+            running.push_back({a.node, a.job, a.start});
+            if (a.input > 0) running.back().push_back(a.input);
+        }
     }
     file_.stream() << line.dump() << '\n';
 }

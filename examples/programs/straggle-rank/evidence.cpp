@@ -43,12 +43,7 @@ evidence::evidence(fleet const& f, options const& o, std::size_t attempts, doubl
                    bool is_one_class)
     : is_one_class_(is_one_class),
       is_seen_(f.names.size()),
-      list_(attempt_fields, straggle::base::no_field{},
-            node_fields{.node = &known_node::id,
-                        .slots = &known_node::slots,
-                        .machine_class = &known_node::machine_class,
-                        .domain = &known_node::domain},
-            options_of(o, attempts, windows_per_error)) {
+      list_(attempt_fields, running_fields, node_fields, options_of(o, attempts, windows_per_error)) {
     straggle::interner<std::string> domains;
     for (std::size_t i = 0; i < f.names.size(); ++i) {
         double const slots = i < f.slots.size() ? f.slots[i] : 0;
@@ -58,17 +53,22 @@ evidence::evidence(fleet const& f, options const& o, std::size_t attempts, doubl
     }
 }
 
+void evidence::see(std::uint32_t node) {
+    if (is_seen_[node]) return;
+    is_seen_[node] = true;
+    seen_.push_back({node, slots_[node], domains_[node], {}});
+    if (is_one_class_) seen_.back().machine_class = 0;
+}
+
 void evidence::observe(past_attempt const& a) {
-    if (!is_seen_[a.node]) {
-        is_seen_[a.node] = true;
-        seen_.push_back({a.node, slots_[a.node], domains_[a.node], {}});
-        if (is_one_class_) seen_.back().machine_class = 0;
-    }
+    see(a.node);
     list_.observe(a);
 }
 
-straggle::blacklist_decision<std::uint32_t> const& evidence::decide(double now) {
-    return list_.decide(now, std::span<past_attempt const>{}, seen_);
+straggle::blacklist_decision<std::uint32_t> const&
+evidence::decide(double now, std::span<running_attempt const> running) {
+    for (running_attempt const& a : running) see(a.node);
+    return list_.decide(now, running, seen_);
 }
 
 namespace {
@@ -85,13 +85,20 @@ class job_cutter {
     void count(past_attempt const& a) { ++tasks_[a.job]; }
     void cut(past_attempt& a) {
         if (!cuts()) return;
-        constexpr std::size_t stretches = 4;
         std::size_t const job = a.job;
         std::size_t const part = tasks_[job] < 8 * stretches ? 0 : seen_[job]++ * stretches / tasks_[job];
         a.job = static_cast<std::uint32_t>(job * stretches + part);
     }
+    /// One that runs at the end: it belongs to the last part.
+    [[nodiscard]] std::uint32_t last_part_of(std::uint32_t job) const {
+        if (!cuts()) return job;
+        std::size_t const part = tasks_[job] < 8 * stretches ? 0 : stretches - 1;
+        return static_cast<std::uint32_t>(job * stretches + part);
+    }
 
   private:
+    static constexpr std::size_t stretches = 4;
+
     std::vector<std::size_t> tasks_, seen_; // by job
 };
 
@@ -115,6 +122,7 @@ whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use
     // One decision: one in twenty may name a healthy node.
     evidence e(f, o, attempts_of(h), 20, true);
     double now = 0;
+    std::vector<running_attempt> running; // where the history ends
     with_attempts(h, [&](auto const& attempts, auto const& fields) {
         job_cutter jobs(h.jobs.ids().size());
         past_by_end past(attempts, fields.input);
@@ -127,10 +135,15 @@ whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use
             e.observe(a);
             now = a.end;
         });
+        for (unended_attempt const& a : h.running) now = (std::max)(now, past.by_own_clock(a));
+        for (running_attempt a : past.unended_at(now, h.running)) {
+            a.job = jobs.last_part_of(a.job);
+            running.push_back(a);
+        }
     });
     if (last_use) h.attempts = {};
     whole_evidence result;
-    result.decision = e.decide(now);
+    result.decision = e.decide(now, running);
     for (std::uint32_t node = 0; node < f.names.size(); ++node) {
         result.slowdowns.push_back(e.slowdown_of(node));
         result.estimates.push_back(e.estimate_of(node));

@@ -25,6 +25,13 @@ struct past_attempt {
     double input = 0; ///< how much it had to read; 0 if unknown
 };
 
+/// An attempt that runs at a decision, by the same clock.
+struct running_attempt {
+    std::uint32_t job = 0, node = 0;
+    double start = 0;
+    double input = 0; ///< how much it has to read; 0 if unknown
+};
+
 /// The library's own rule, with the limits of the command line.
 class evidence {
   public:
@@ -35,8 +42,10 @@ class evidence {
     evidence(fleet const& f, options const& o, std::size_t attempts, double windows_per_error,
              bool is_one_class = false);
     void observe(past_attempt const& a);
-    /// Decides by what was observed; of nodes only those that were seen are part of the cluster.
-    straggle::blacklist_decision<std::uint32_t> const& decide(double now);
+    /// Decides by what was observed and what runs; of nodes only those that were seen are part of the
+    /// cluster.
+    straggle::blacklist_decision<std::uint32_t> const& decide(double now,
+                                                              std::span<running_attempt const> running = {});
     [[nodiscard]] straggle::blacklist_decision<std::uint32_t> const& decision() const& {
         return list_.decision();
     }
@@ -60,6 +69,7 @@ class evidence {
         std::uint32_t id = 0, slots = 1;
         std::uint32_t domain = 0;
         std::optional<std::uint32_t> machine_class{};
+        std::uint32_t busy = 0; ///< a history says who is to blame: what others could carry is not asked
     };
     static constexpr straggle::attempt_fields attempt_fields{.job = &past_attempt::job,
                                                              .task = &past_attempt::task,
@@ -68,17 +78,24 @@ class evidence {
                                                              .end = &past_attempt::end,
                                                              .status = &past_attempt::status,
                                                              .input = &past_attempt::input};
-    using node_fields =
-        straggle::node_fields<std::uint32_t known_node::*, std::uint32_t known_node::*,
-                              straggle::base::no_field, std::optional<std::uint32_t> known_node::*,
-                              std::uint32_t known_node::*>;
+    static constexpr straggle::running_fields running_fields{.job = &running_attempt::job,
+                                                             .node = &running_attempt::node,
+                                                             .start = &running_attempt::start,
+                                                             .input = &running_attempt::input};
+    static constexpr straggle::node_fields node_fields{.node = &known_node::id,
+                                                       .slots = &known_node::slots,
+                                                       .busy = &known_node::busy,
+                                                       .machine_class = &known_node::machine_class,
+                                                       .domain = &known_node::domain};
+    void see(std::uint32_t node);
 
     bool is_one_class_;
     std::vector<std::uint32_t> slots_, domains_; // by node
     std::vector<known_node> seen_;
     std::vector<bool> is_seen_;
-    straggle::dynamic_blacklist<past_attempt, std::remove_const_t<decltype(attempt_fields)>,
-                                straggle::base::no_field, straggle::base::no_field, known_node, node_fields>
+    straggle::dynamic_blacklist<past_attempt, std::remove_const_t<decltype(attempt_fields)>, running_attempt,
+                                std::remove_const_t<decltype(running_fields)>, known_node,
+                                std::remove_const_t<decltype(node_fields)>>
         list_;
 };
 

@@ -85,6 +85,19 @@ class attempt_list {
     [[nodiscard]] std::size_t size() const {
         return std::visit([](auto const& list) { return list.size(); }, list_);
     }
+    [[nodiscard]] bool is_exact() const { return std::holds_alternative<tick_list>(list_); }
+    // Which of the tasks have succeeded. They have no numbers yet.
+    [[nodiscard]] std::vector<bool> successes_among(straggle::interner<std::uint64_t> const& keys) const {
+        std::vector<bool> found(keys.size());
+        std::visit(
+            [&](auto const& list) {
+                for (auto const& a : list)
+                    if (a.status() == attempt_status::success)
+                        if (std::uint32_t const n = keys.find(a.task_key()); n != keys.none) found[n] = true;
+            },
+            list_);
+        return found;
+    }
     void followed_by(repeated_tasks& tasks) const {
         std::visit([&](auto const& list) { tasks.follow(list); }, list_);
     }
@@ -147,7 +160,8 @@ struct history_parts {
     history h;
     attempt_list list;
     repeated_tasks tasks;
-    std::string last_job; // whose attempts tend to stand together
+    std::vector<number> running_starts; // by running attempt
+    std::string last_job;               // whose attempts tend to stand together
     std::uint32_t last_job_number = 0;
     std::string timed; // the first column whose name tells the unit
 };
@@ -165,6 +179,40 @@ attempt_names names_in(history_parts& to, std::string_view job, std::string_view
     }
     if (!node.empty()) names.node = to.h.nodes.insert(node);
     return names;
+}
+
+bool is_known(number const& n) {
+    return n.kind == number_kind::exact || n.kind == number_kind::real;
+}
+double value_of(number const& n) {
+    if (n.kind == number_kind::real) return n.value;
+    return static_cast<double>(n.digits) /
+           static_cast<double>(powers_of_ten[static_cast<std::size_t>(n.places)]);
+}
+
+// What has no job or node says nothing.
+void add_running(history_parts& to, attempt_names const& names, number const& start, double input) {
+    ++to.h.unended;
+    constexpr attempt_names unknown;
+    if (names.job == unknown.job || names.node == unknown.node) return;
+    to.h.running.push_back({names.job, names.node, names.task_key, 0, input});
+    to.running_starts.push_back(start);
+}
+
+// Their starts in ticks. An attempt whose task has succeeded is not waited for: its end was lost.
+void finish_running(history_parts& parts) {
+    history& h = parts.h;
+    if (h.running.empty()) return;
+    double const ticks = parts.list.is_exact() ? std::pow(10, parts.list.places()) : 1;
+    straggle::interner<std::uint64_t> keys;
+    for (std::size_t i = 0; i < h.running.size(); ++i) {
+        h.running[i].start = value_of(parts.running_starts[i]) * ticks;
+        if (h.running[i].task_key != no_task) keys.insert(h.running[i].task_key);
+    }
+    std::vector<bool> const succeeded = parts.list.successes_among(keys);
+    std::erase_if(h.running, [&](unended_attempt const& a) {
+        return a.task_key != no_task && succeeded[keys.find(a.task_key)];
+    });
 }
 
 // What csv::reader reads from.
@@ -240,6 +288,10 @@ class csv_file {
         number const slots = number_in(record, column::slots);
         if (names.node != attempt_names{}.node) note_slots(names.node, slots);
         if (!is_usable({times.start, times.end, times.duration, needed, slots})) return;
+        if (is_running(record, times)) {
+            add_running(to_, names, times.start, is_known(input) ? value_of(input) : 0);
+            return;
+        }
         to_.list.add(times, {names, status});
         if (is_known(input) || (has_input_ && (needs_input_ || !history_.inputs.empty()))) {
             history_.inputs.resize(to_.list.size(), std::nan(""));
@@ -297,13 +349,12 @@ class csv_file {
         if (rows.lines.size() < 5) rows.lines.push_back(csv_.line());
     }
 
-    static bool is_known(number const& n) {
-        return n.kind == number_kind::exact || n.kind == number_kind::real;
-    }
-    static double value_of(number const& n) {
-        if (n.kind == number_kind::real) return n.value;
-        return static_cast<double>(n.digits) /
-               static_cast<double>(powers_of_ten[static_cast<std::size_t>(n.places)]);
+    // It began, and nothing says that it ended.
+    [[nodiscard]] bool is_running(std::span<std::string_view const> record, row_times const& times) const {
+        return is_known(times.start) && times.end.kind == number_kind::missing &&
+               times.duration.kind == number_kind::missing &&
+               (!columns_.has(column::status) ||
+                history_words::is_running(columns_.field(record, column::status)));
     }
 
     void note_slots(std::uint32_t node, number const& slots) {
@@ -335,6 +386,7 @@ class csv_file {
 
 history finished(history_parts parts) {
     parts.h.places = parts.list.places();
+    finish_running(parts);
     if (!parts.h.inputs.empty()) parts.h.inputs.resize(parts.list.size(), std::nan(""));
     parts.h.attempts = std::move(parts.list).take();
     // A node the file gives no number of slots for has one.
@@ -390,9 +442,14 @@ history read_log(std::vector<std::string> const& files, std::unique_ptr<readers:
          .join = options.join},
         [&](readers::attempt const& a) {
             ++parts.h.rows;
-            if (a.end_state == readers::ending::running) return;
-            attempt<std::int64_t>& b =
-                list.emplace_back(names_in(parts, a.job, a.node, a.task), status_of(a.end_state));
+            attempt_names const names = names_in(parts, a.job, a.node, a.task);
+            if (a.end_state == readers::ending::running) {
+                if (a.start)
+                    add_running(parts, names, {.kind = number_kind::exact, .digits = a.start->count()},
+                                a.input.value_or(0));
+                return;
+            }
+            attempt<std::int64_t>& b = list.emplace_back(names, status_of(a.end_state));
             if (a.start) b.set_start(a.start->count());
             if (a.end) b.set_end(a.end->count());
             if (a.input && !parts.h.has_inputs) parts.h.inputs.resize(list.size() - 1, std::nan(""));
@@ -400,7 +457,7 @@ history read_log(std::vector<std::string> const& files, std::unique_ptr<readers:
             if (parts.h.has_inputs) parts.h.inputs.push_back(a.input.value_or(std::nan("")));
         },
         std::move(first));
-    readers::expect_attempts(report);
+    readers::expect_ended(report);
     parts.list = attempt_list(std::move(list));
     parts.h.log = std::move(report);
     return finished(std::move(parts));

@@ -116,6 +116,14 @@ class attempt {
     std::uint32_t job_ = unknown<std::uint32_t>, node_ = unknown<std::uint32_t>;
 };
 
+/// An attempt that had started and not ended when the history was written.
+struct unended_attempt {
+    std::uint32_t job = 0, node = 0;
+    std::uint64_t task_key = no_task;
+    double start = 0; ///< in ticks of the history
+    double input = 0; ///< how much it has to read; 0 if unknown
+};
+
 /// A row that could not become a record.
 struct unreadable_rows {
     std::uint64_t count = 0;
@@ -126,7 +134,8 @@ struct history {
     std::string file;
     /// Exact ticks if every time in the file has at most nine decimal places, else floating point.
     std::variant<std::vector<attempt<std::int64_t>>, std::vector<attempt<double>>> attempts;
-    std::vector<double> inputs; ///< by attempt, NaN for unknown; empty if none is known
+    std::vector<unended_attempt> running; ///< where it ends; without those whose task has succeeded since
+    std::vector<double> inputs;           ///< by attempt, NaN for unknown; empty if none is known
     straggle::interner<std::string> jobs, nodes;
     std::vector<double> slots; ///< by node; the largest number the file gives
     bool has_durations = false;
@@ -136,6 +145,7 @@ struct history {
     int places = 0;                       ///< ticks are units of the file times 10^-places
     unreadable_rows unparsable_number, not_finite;
     std::uint64_t rows = 0;
+    std::uint64_t unended = 0;                  ///< rows without an end that are no mistake
     std::optional<readers::reading_report> log; ///< what was read, unless it is CSV
 };
 

@@ -32,13 +32,8 @@ ordered_json jobs_json(result const& r) {
                               {"attempts", job.attempts},
                               {"reason", to_string(job.reason)}});
     ordered_json jobs{{"usable", r.ranking.usable_jobs()}, {"degenerate", std::move(degenerate)}};
-    if (r.options.normaliser == normaliser::work_rate) jobs["without_input"] = jobs_without_input(r.history);
+    if (r.options.normalizer == normalizer::work_rate) jobs["without_input"] = jobs_without_input(r.history);
     return jobs;
-}
-
-ordered_json slowdown_json(straggle::slowdown const& s) {
-    if (!s.is_known()) return nullptr;
-    return {{"value", s.value}, {"low", s.low}, {"high", s.high}, {"tasks", s.tasks}};
 }
 
 // Of a node: what attempts tell.
@@ -132,6 +127,22 @@ ordered_json nodes_json(result const& r) {
 
 } // namespace
 
+ordered_json slowdown_json(straggle::slowdown const& s) {
+    if (s.is_known()) return {{"value", s.value}, {"low", s.low}, {"high", s.high}, {"tasks", s.tasks}};
+    if (s.value > 1) return {{"at_least", s.value}, {"running", s.tasks}};
+    return nullptr;
+}
+
+ordered_json failing_jobs_json(result const& r) {
+    ordered_json list = ordered_json::array();
+    for (straggle::blacklist::failing_job const& j : r.weighed->failing_jobs)
+        list.push_back({{"job", valid_utf8(r.history.jobs[static_cast<std::uint32_t>(j.job)])},
+                        {"failed", j.failed},
+                        {"nodes", j.nodes},
+                        {"ended_well", j.ended_well}});
+    return list;
+}
+
 std::string version() {
     return std::to_string(STRAGGLE_VERSION_MAJOR) + "." + std::to_string(STRAGGLE_VERSION_MINOR) + "." +
            std::to_string(STRAGGLE_VERSION_PATCH);
@@ -140,7 +151,7 @@ std::string version() {
 ordered_json to_json(options const& o) {
     ordered_json all{
         {"preset", o.preset},
-        {"normaliser", to_string(o.normaliser)},
+        {"normalizer", to_string(o.normalizer)},
         {"min_tasks", o.min_tasks},
         {"confidence", o.confidence},
         {"deviation", o.deviation == straggle::stats::deviation_kind::sample ? "sample" : "population"},
@@ -178,6 +189,8 @@ ordered_json records_json(result const& r) {
             {"failed", counts.failed},
             {"killed", counts.killed},
             {"superseded", counts.superseded},
+            {"running", r.history.unended},
+            {"not_compared", r.weighed->not_compared},
             {"rejected", total},
             {"rejected_by_reason", std::move(reasons)}};
 }
@@ -219,7 +232,8 @@ ordered_json to_json(result const& r) {
                      {"nodes", nodes_json(r)},
                      {"nodes_without_success", r.history.nodes.size() - r.ranking.fleet_size()},
                      {"records", records_json(r)},
-                     {"jobs", jobs_json(r)}};
+                     {"jobs", jobs_json(r)},
+                     {"failing_jobs", failing_jobs_json(r)}};
     if (r.history.log) all["reading"] = reading_json(*r.history.log);
     if (r.expected != nullptr) all["forecast"] = forecast_json(r.names(), *r.expected);
     return all;

@@ -17,6 +17,12 @@ namespace straggle_rank {
 /// What became of every record.
 [[nodiscard]] nlohmann::ordered_json records_json(result const& r);
 
+/// A number with its interval, or how much it is at least by what still runs; null if nothing is known.
+[[nodiscard]] nlohmann::ordered_json slowdown_json(straggle::slowdown const& s);
+
+/// Jobs that fail on several nodes.
+[[nodiscard]] nlohmann::ordered_json failing_jobs_json(result const& r);
+
 /// Of this program.
 [[nodiscard]] std::string version();
 

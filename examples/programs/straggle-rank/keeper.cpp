@@ -22,7 +22,8 @@ class keeper_of final : public keeper {
         keeper_.windows_overlap(overlap);
     }
 
-    decision const& decide(ranking const& r, std::int64_t window, double) override {
+    decision const& decide(ranking const& r, std::int64_t window, double,
+                           std::span<running_attempt const>) override {
         see(r.nodes());
         see(r.unranked());
         return keeper_.decide(r, window, std::span<std::uint32_t const>(nodes_));
@@ -68,9 +69,10 @@ class evidence_keeper final : public keeper {
         : slide_(slide), origin_(origin), evidence_(f, o, attempts, 1000) {}
 
     void observe(past_attempt const& a) override { evidence_.observe(a); }
-    decision const& decide(ranking const&, std::int64_t window, double now) override {
+    decision const& decide(ranking const&, std::int64_t window, double now,
+                           std::span<running_attempt const> running) override {
         window_ = window;
-        return evidence_.decide(now);
+        return evidence_.decide(now, running);
     }
     [[nodiscard]] logged_decision record(ranking const& r) const override {
         return record_of(r, evidence_.decision(), window_);

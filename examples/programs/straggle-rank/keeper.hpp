@@ -25,7 +25,9 @@ class keeper {
     virtual void observe(past_attempt const&) {}
     /// Decides on a window, with the nodes that were seen by its end.
     /// @param now when it ends, by the clock of the attempts
-    virtual decision const& decide(ranking const& r, std::int64_t window, double now) = 0;
+    /// @param running then
+    virtual decision const& decide(ranking const& r, std::int64_t window, double now,
+                                   std::span<running_attempt const> running) = 0;
     /// The last decision, to be logged.
     [[nodiscard]] virtual logged_decision record(ranking const& r) const = 0;
     /// How often a node was found weak of late.

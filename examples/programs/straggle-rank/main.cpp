@@ -26,14 +26,14 @@ namespace straggle_rank {
 using namespace program;
 namespace {
 
-bool colours() {
+bool colors() {
     return isatty(STDOUT_FILENO) != 0;
 }
 
 void print(result const& r) {
     switch (r.options.format) {
     case output_format::table:
-        print_table(std::cout, r, colours());
+        print_table(std::cout, r, colors());
         break;
     case output_format::json:
         print_json(std::cout, r);
@@ -49,7 +49,7 @@ std::unique_ptr<window_printer> printer_of(history const& h, options const& o,
                                            window_calendar const& calendar) {
     if (o.format == output_format::json) return window_json(h, o, calendar);
     if (o.format == output_format::csv) return window_csv(h, o, calendar);
-    return window_table(h, o, calendar, colours());
+    return window_table(h, o, calendar, colors());
 }
 
 void run_windows(history& past, result const& whole, fleet const& cluster) {
@@ -89,24 +89,22 @@ int replay(std::string const& file) {
 
 // Why no record at all could be used.
 std::string nothing_used(history const& past, ranking const& nodes) {
-    if (!past.log) {
-        std::string text = "every record was rejected";
-        for (rejected_records const& some : rejected(past, nodes)) text += "; " + in_words(some);
-        return text;
-    }
-    std::string const read = counted(past.log->attempts, "attempt");
-    return (past.log->running == past.log->attempts
-                ? read + ", and none that has ended; read the log again when its jobs are over"
-                : read + ", all rejected") +
-           readers::reasons_of(*past.log);
+    if (past.log)
+        return counted(past.log->attempts, "attempt") + " read, all rejected" +
+               readers::reasons_of(*past.log);
+    std::string text = past.unended == 0
+                           ? "every record was rejected"
+                           : counted(past.unended, "attempt") + " still running, and none that has ended";
+    for (rejected_records const& some : rejected(past, nodes)) text += "; " + in_words(some);
+    return text;
 }
 
 // What was asked for has to be there.
 void check(history const& past, ranking const& nodes, options const& o) {
-    if (o.normaliser == normaliser::work_rate && !past.has_inputs)
+    if (o.normalizer == normalizer::work_rate && !past.has_inputs)
         throw failure(exit_status::bad_input,
                       past.file +
-                          ": --normaliser work_rate needs a column for the input (see --columns input=NAME)");
+                          ": --normalizer work_rate needs a column for the input (see --columns input=NAME)");
     if (o.asks_for_tasks && !past.has_tasks)
         throw failure(exit_status::bad_input,
                       past.file +
@@ -121,7 +119,7 @@ void run(options o) {
                                           .from = o.from,
                                           .join = o.join,
                                           .success = o.success,
-                                          .needs_input = o.normaliser == normaliser::work_rate,
+                                          .needs_input = o.normalizer == normalizer::work_rate,
                                           .show_progress = !o.quiet && isatty(STDERR_FILENO) != 0});
     if (o.finds_window) o.windows = recommended_lengths(past, o);
     if (!o.future.learn.empty()) return learn_from(past, o);

@@ -16,12 +16,12 @@ using namespace program;
 
 namespace {
 
-constexpr choices<normaliser, 5> normalisers{{
-    {"z", normaliser::z},
-    {"robust", normaliser::robust},
-    {"leave_one_out", normaliser::leave_one_out},
-    {"ratio", normaliser::ratio},
-    {"work_rate", normaliser::work_rate},
+constexpr choices<normalizer, 5> normalizers{{
+    {"z", normalizer::z},
+    {"robust", normalizer::robust},
+    {"leave_one_out", normalizer::leave_one_out},
+    {"ratio", normalizer::ratio},
+    {"work_rate", normalizer::work_rate},
 }};
 constexpr choices<straggle::stats::deviation_kind, 2> deviations{{
     {"sample", straggle::stats::deviation_kind::sample},
@@ -54,7 +54,7 @@ from where. Or it is CSV with a header (RFC 4180), one row per attempt to run a 
   status    success, succeeded, ok, true, 1, completed, done: a success; killed, cancelled:
             killed; anything else, and nothing: failed. Without this column all succeeded
   task      name of the task, unique in its job: only its first completion counts
-  input     bytes or records read, for --normaliser work_rate; also as input_bytes
+  input     bytes or records read, for --normalizer work_rate; also as input_bytes
   slots     of the node (default 1), for --max-fraction and --min-healthy
 An empty field is unknown. Bad records are counted by reason and left out.
 
@@ -117,7 +117,7 @@ struct arguments {
     std::vector<std::string> files, columns;
     std::optional<std::string> from, join;
     std::vector<std::string> success;
-    std::optional<std::string> normaliser, deviation, edge, select, format, domain, report;
+    std::optional<std::string> normalizer, deviation, edge, select, format, domain, report;
     std::optional<std::string> window, slide, time_unit, exclusions, log, replay, learn, forecast, day;
     // Signed, so that -1 is not a large number.
     std::optional<std::int64_t> min_tasks, max_nodes, top, period, look_back, seed;
@@ -143,8 +143,7 @@ void declare(CLI::App& app, arguments& a) {
         ->allow_extra_args(false);
     auto const ranking = "Ranking";
     app.add_option("--preset", a.preset, "default or dsb_2019")->type_name("NAME")->group(ranking);
-    app.add_option("--normaliser,--normalizer", a.normaliser,
-                   "z, robust, leave_one_out, ratio or work_rate (default z)")
+    app.add_option("--normalizer", a.normalizer, "z, robust, leave_one_out, ratio or work_rate (default z)")
         ->type_name("NAME")
         ->group(ranking);
     app.add_option("--min-tasks", a.min_tasks, "jobs with fewer tasks say nothing (default 5)")
@@ -271,7 +270,7 @@ std::uint64_t whole(std::string const& option, std::int64_t x) {
 }
 
 void override_ranking(options& o, arguments const& a) {
-    if (a.normaliser) o.normaliser = choose("--normaliser", *a.normaliser, normalisers);
+    if (a.normalizer) o.normalizer = choose("--normalizer", *a.normalizer, normalizers);
     if (a.min_tasks) o.min_tasks = whole("--min-tasks", *a.min_tasks);
     if (a.confidence) {
         if (!straggle::stats::confidence_level::from(*a.confidence))
@@ -291,7 +290,7 @@ void override_decision(options& o, arguments const& a) {
         o.selection_text = *a.select;
     }
     // Other scores than the library's own are told by rankings alone.
-    if (!a.select && o.decides_by_slowdown() && o.normaliser != normaliser::z) {
+    if (!a.select && o.decides_by_slowdown() && o.normalizer != normalizer::z) {
         o.selection = straggle::blacklist::slower_by{};
         o.selection_text = "slower_by:1.1";
     }
@@ -326,8 +325,8 @@ void override_windows(options& o, arguments const& a) {
     if (a.exclusions && o.decides_by_slowdown())
         wrong("--exclusions", "--select slowdown decides for how long; name another policy");
     if (a.log) o.log = *a.log;
-    if (o.normaliser != normaliser::z)
-        wrong("--normaliser", "with --window only z is possible: the others need all tasks of a job at once");
+    if (o.normalizer != normalizer::z)
+        wrong("--normalizer", "with --window only z is possible: the others need all tasks of a job at once");
 }
 
 void override_future(options& o, arguments const& a) {
@@ -383,8 +382,8 @@ options resolve(arguments const& a) {
 
 } // namespace
 
-std::string_view to_string(normaliser n) {
-    return name_in(normalisers, n);
+std::string_view to_string(normalizer n) {
+    return name_in(normalizers, n);
 }
 
 std::optional<options> parse_command_line(int argc, char const* const* argv) {

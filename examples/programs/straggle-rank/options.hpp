@@ -24,7 +24,7 @@
 
 namespace straggle_rank {
 
-enum class normaliser { z, robust, leave_one_out, ratio, work_rate };
+enum class normalizer { z, robust, leave_one_out, ratio, work_rate };
 enum class output_format { table, json, csv };
 
 /// `straggle::top_k_intersection` with or without a seed for its random fill.
@@ -78,7 +78,7 @@ struct options {
     column_names columns;
 
     std::string preset = "default";
-    straggle_rank::normaliser normaliser = straggle_rank::normaliser::z;
+    straggle_rank::normalizer normalizer = straggle_rank::normalizer::z;
     std::uint64_t min_tasks = 5;
     double confidence = 0.95;
     straggle::stats::deviation_kind deviation = straggle::stats::deviation_kind::sample;
@@ -105,7 +105,7 @@ struct options {
     bool quiet = false;
 };
 
-[[nodiscard]] std::string_view to_string(normaliser n);
+[[nodiscard]] std::string_view to_string(normalizer n);
 
 /// Reads the command line.
 /// @return nothing when help or version was asked for, and printed

@@ -35,13 +35,21 @@ struct rejected_records {
 /// "2 rejected: end_before_start (lines 3, 7)".
 [[nodiscard]] std::string in_words(rejected_records const& some);
 
-/// How many jobs `--normaliser work_rate` compares by time alone, since an input is missing.
+/// What became of all records: "240 read, 236 used, 4 failed, ...".
+[[nodiscard]] std::string records_in_words(result const& r);
+/// How many attempts had no sibling to be compared with, as a sentence; empty if all had.
+[[nodiscard]] std::string not_compared_in_words(result const& r);
+/// Jobs that fail on several nodes: "nightly: 6 tasks failed on 2 nodes, none ended well: ...". The first
+/// five.
+[[nodiscard]] std::vector<std::string> failing_jobs_in_words(result const& r);
+
+/// How many jobs `--normalizer work_rate` compares by time alone, since an input is missing.
 [[nodiscard]] std::uint64_t jobs_without_input(history const& h);
 
 /// The ranked nodes level by level, within one by falling mean.
 [[nodiscard]] std::vector<ranking::node_type> slowest_first(ranking const& r);
 
-void print_table(std::ostream& out, result const& r, bool colours);
+void print_table(std::ostream& out, result const& r, bool colors);
 void print_json(std::ostream& out, result const& r);
 void print_csv(std::ostream& out, result const& r);
 

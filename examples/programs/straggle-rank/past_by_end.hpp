@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -72,6 +73,41 @@ class past_by_end {
             visit(*p);
         }
     }
+    /// Has to be called before the first `running_at`, and before any is forgotten.
+    /// @par Cost 4 bytes per attempt
+    void watch_starts() {
+        for (std::uint32_t i = 0; i < attempts_.size(); ++i)
+            if (tell(attempts_[i])) by_start_.push_back(i);
+        std::ranges::sort(by_start_, [&](std::uint32_t a, std::uint32_t b) {
+            Time const x = begin_of(attempts_[a]), y = begin_of(attempts_[b]);
+            return x < y || (x == y && a < b);
+        });
+    }
+    /// Those that have begun by `now` and not ended; valid until the next call.
+    /// @pre `now` is not before that of the last call, and all that have ended by then were told
+    std::span<running_attempt const> running_at(double now, std::span<unended_attempt const> unended) {
+        running_.clear();
+        for (; started_ < by_start_.size(); ++started_) {
+            std::uint32_t const i = by_start_[started_];
+            if (i < done()) continue; // it may be forgotten
+            if (tell(attempts_[i])->start > now) break;
+            active_.push_back(i);
+        }
+        std::erase_if(active_, [&](std::uint32_t i) {
+            if (i < done()) return true;
+            auto const p = tell(attempts_[i]);
+            if (p->end > now) running_.push_back({p->job, p->node, p->start, p->input});
+            return p->end <= now;
+        });
+        add_unended(now, unended);
+        return running_;
+    }
+    /// Those that never ended, once all others have; valid until the next call.
+    std::span<running_attempt const> unended_at(double now, std::span<unended_attempt const> unended) {
+        running_.clear();
+        add_unended(now, unended);
+        return running_;
+    }
     /// The same for all that were not told yet.
     template <class Visit>
     void rest(Visit&& visit) {
@@ -79,6 +115,10 @@ class past_by_end {
     }
     /// How many of the list are not looked at any more, if it is in order.
     [[nodiscard]] std::size_t done() const { return is_in_order_ ? next_ : 0; }
+    /// When an attempt that never ended began, by its clock.
+    [[nodiscard]] double by_own_clock(unended_attempt const& a) const {
+        return a.start - static_cast<double>(origin_);
+    }
     /// Tells them all once more.
     void rewind() { next_ = 0; }
 
@@ -102,6 +142,12 @@ class past_by_end {
         p.input = input_(a).value_or(0);
         return p;
     }
+    void add_unended(double now, std::span<unended_attempt const> unended) {
+        if (!any_end_) return; // no clock that starts could be read by
+        for (unended_attempt const& a : unended)
+            if (double const start = by_own_clock(a); start <= now)
+                running_.push_back({a.job, a.node, start, a.input});
+    }
     static Time begin_of(record const& a) {
         if (a.start()) return *a.start();
         return a.duration() ? static_cast<Time>(*a.end() - *a.duration()) : *a.end();
@@ -111,6 +157,9 @@ class past_by_end {
     input_of<record> input_;
     std::vector<std::uint32_t> order_; // empty where they are in order
     std::size_t next_ = 0;
+    std::vector<std::uint32_t> by_start_, active_; // indices
+    std::size_t started_ = 0;
+    std::vector<running_attempt> running_;
     Time origin_{};
     bool any_end_ = false, is_in_order_ = true;
 };

@@ -29,17 +29,17 @@ auto ranking_options(options const& o, Normalizer normalizer) {
 
 // Calls visit(rank_options).
 template <class Visit>
-auto with_normaliser(options const& o, Visit&& visit) {
-    switch (o.normaliser) {
-    case normaliser::robust:
+auto with_normalizer(options const& o, Visit&& visit) {
+    switch (o.normalizer) {
+    case normalizer::robust:
         return visit(ranking_options(o, straggle::rank::robust_z{o.min_tasks}));
-    case normaliser::leave_one_out:
+    case normalizer::leave_one_out:
         return visit(ranking_options(o, straggle::rank::leave_one_out_z{o.min_tasks}));
-    case normaliser::ratio:
+    case normalizer::ratio:
         return visit(ranking_options(o, straggle::rank::ratio_to_median{o.min_tasks}));
-    case normaliser::work_rate:
+    case normalizer::work_rate:
         return visit(ranking_options(o, straggle::rank::work_rate<>{straggle::rank::z_score{o.min_tasks}}));
-    case normaliser::z:
+    case normalizer::z:
         break;
     }
     return visit(ranking_options(o, straggle::rank::z_score{o.min_tasks}));
@@ -79,7 +79,7 @@ box box_of(std::vector<double>& scores) {
 
 ranking rank(history const& h, options const& o) {
     return with_attempts(h, [&](auto const& attempts, auto const& fields) {
-        return with_normaliser(o,
+        return with_normalizer(o,
                                [&](auto const& how) { return straggle::rank_nodes(attempts, fields, how); });
     });
 }
@@ -87,7 +87,7 @@ ranking rank(history const& h, options const& o) {
 std::vector<score> scores(history const& h, options const& o) {
     auto const [scored, nodes, jobs, counts] =
         with_attempts(h, [&](auto const& attempts, auto const& fields) {
-            return with_normaliser(
+            return with_normalizer(
                 o, [&](auto const& how) { return straggle::rank::normalize(attempts, fields, how); });
         });
     std::vector<score> all;

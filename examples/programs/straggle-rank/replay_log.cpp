@@ -131,10 +131,24 @@ std::string difference_in_words(decision_difference const& d, logged_decision co
            " when decided again";
 }
 
+std::uint32_t node_of_attempt(json const& from, std::size_t nodes) {
+    std::uint32_t const node = integer_of<std::uint32_t>(from.at(0), "node of an attempt");
+    if (node >= nodes) throw std::runtime_error("an attempt is of no node of the fleet");
+    return node;
+}
+
+running_attempt running_from(json const& from, std::size_t nodes) {
+    running_attempt a;
+    a.node = node_of_attempt(from, nodes);
+    a.job = integer_of<std::uint32_t>(from.at(1), "job of an attempt");
+    a.start = real_of(from.at(2), "start of an attempt");
+    if (from.size() > 3) a.input = real_of(from.at(3), "input of an attempt");
+    return a;
+}
+
 past_attempt attempt_from(json const& from, std::size_t nodes) {
     past_attempt a;
-    a.node = integer_of<std::uint32_t>(from.at(0), "node of an attempt");
-    if (a.node >= nodes) throw std::runtime_error("an attempt is of no node of the fleet");
+    a.node = node_of_attempt(from, nodes);
     a.job = integer_of<std::uint32_t>(from.at(1), "job of an attempt");
     if (!from.at(2).is_null()) a.task = integer_of<std::uint32_t>(from.at(2), "task of an attempt");
     a.start = real_of(from.at(3), "start of an attempt");
@@ -149,7 +163,9 @@ past_attempt attempt_from(json const& from, std::size_t nodes) {
 // Decides by the attempts of a line once more. What differs, in words; empty if nothing does.
 std::string decided_again(json const& line, log_header const& header, evidence& again) {
     for (json const& a : line.at("ended")) again.observe(attempt_from(a, header.fleet.names.size()));
-    again.decide(real_of(line.at("now"), "now"));
+    std::vector<running_attempt> running;
+    for (json const& a : line.at("running")) running.push_back(running_from(a, header.fleet.names.size()));
+    again.decide(real_of(line.at("now"), "now"), running);
     std::int64_t const window = integer_of<std::int64_t>(line.at("window"), "window");
     json const now = record_json(record_of(ranking{}, again.decision(), window), header.fleet.names);
     for (char const* const list : {"blacklisted", "on_probation", "spared"})

@@ -5,20 +5,21 @@
 /// Rows of a history that show what is said of a node, so that it can be checked by eye.
 #pragma once
 
-#include "history.hpp"
+#include "decide.hpp"
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace straggle_rank {
 
-/// Up to three attempts of a node against their siblings elsewhere: "job3, end_ms 1767225660000: 119 s;
-/// elsewhere 58 s (median of 30)". Those in the middle of all that it ran, neither its best nor its worst.
+/// Up to three attempts of a node that was named, each against its siblings elsewhere, of the kind that it
+/// was named for:
+/// - slow: "job3, end_ms 1767225660000: 119 s; elsewhere 58 s (median of 30)", those in the middle of all
+///   that it ran, neither its best nor its worst;
+/// - failing: "api, end_ms 1550: failed; elsewhere 1 of 30 failed", the last;
+/// - killed: "api, end_ms 1550: killed after 10 s; elsewhere 0.10 s (median of 45)", the last;
+/// - hung: "job3, start_ms 1767225660000: runs for 600 s; elsewhere 58 s (median of 30)", the longest.
 /// @par Cost one pass over the attempts, and sorting those of the node's jobs
-[[nodiscard]] std::vector<std::string> rows_of_slow(history const& h, std::uint32_t node);
-
-/// The last three attempts that failed on a node: "api, end_ms 1550: failed; elsewhere 1 of 30 failed".
-[[nodiscard]] std::vector<std::string> rows_of_failing(history const& h, std::uint32_t node);
+[[nodiscard]] std::vector<std::string> rows_behind(history const& h, verdict const& v);
 
 } // namespace straggle_rank

@@ -40,8 +40,8 @@ constexpr glyphs unicode{"…", "─", "●", "├", "┤", "┊"};
 
 class table {
   public:
-    table(std::ostream& out, result const& r, bool colours)
-        : out_(out), r_(r), h_(r.history), colours_(colours), glyphs_(speaks_utf8() ? unicode : ascii) {}
+    table(std::ostream& out, result const& r, bool colors)
+        : out_(out), r_(r), h_(r.history), colors_(colors), glyphs_(speaks_utf8() ? unicode : ascii) {}
 
     void print() {
         print_reading();
@@ -59,7 +59,7 @@ class table {
                                       dim = "\033[2m";
 
     [[nodiscard]] std::string paint(std::string_view how, std::string_view text) const {
-        return colours_ ? std::string(how) + std::string(text) + "\033[0m" : std::string(text);
+        return colors_ ? std::string(how) + std::string(text) + "\033[0m" : std::string(text);
     }
     [[nodiscard]] std::string name(std::uint32_t node, std::size_t most) const {
         return shortened(printable(h_.nodes[node]), most, glyphs_.ellipsis);
@@ -270,21 +270,12 @@ class table {
     // What fails wherever it runs says nothing of nodes.
     void print_failing_jobs() {
         if (r_.weighed == nullptr || h_.nodes.size() == 1 || all_failed()) return;
-        auto const& jobs = r_.weighed->failing_jobs;
-        if (jobs.empty()) return;
-        constexpr std::size_t most = 5;
+        if (r_.weighed->failing_jobs.empty()) return;
         out_ << paint(bold, "Jobs that fail") << ":\n";
-        for (auto const& j : std::span(jobs).first((std::min)(jobs.size(), most))) {
-            std::string const job =
-                shortened(printable(h_.jobs[static_cast<std::uint32_t>(j.job)]), 40, glyphs_.ellipsis);
-            out_ << "  " << job << ": ";
-            print_wrapped(counted(j.failed, "task") + " failed on " + counted(j.nodes, "node") + ", " +
-                              (j.ended_well == 0 ? "none" : grouped(j.ended_well)) +
-                              " ended well: its tasks fail, not its nodes",
-                          4 + width(job), 6);
+        for (std::string const& line : failing_jobs_in_words(r_)) {
+            out_ << "  ";
+            print_wrapped(line, 2, 6);
         }
-        if (jobs.size() > most)
-            out_ << "  " << glyphs_.ellipsis << " and " << grouped(jobs.size() - most) << " more\n";
         out_ << '\n';
     }
 
@@ -302,10 +293,10 @@ class table {
         out_ << ".\n\n";
     }
 
-    void print_verdicts(std::span<verdict const> verdicts, std::string_view colour) {
+    void print_verdicts(std::span<verdict const> verdicts, std::string_view color) {
         for (verdict const& v : verdicts.first((std::min)(verdicts.size(), most_nodes()))) {
             std::string const node = name(v.id, 40);
-            out_ << "  " << paint(colour, node) << ": ";
+            out_ << "  " << paint(color, node) << ": ";
             std::string text = reason(v, r_.ranking, r_.options);
             if (straggle::blacklist::has(v.causes, straggle::blacklist::cause::failing) &&
                 r_.weighed != nullptr)
@@ -319,11 +310,7 @@ class table {
 
     // What an operator can check by eye.
     void print_rows(verdict const& v) {
-        using straggle::blacklist::cause;
-        auto const rows = straggle::blacklist::has(v.causes, cause::failing) ? rows_of_failing(h_, v.id)
-                          : straggle::blacklist::has(v.causes, cause::slow)  ? rows_of_slow(h_, v.id)
-                                                                             : std::vector<std::string>();
-        for (std::string const& row : rows) {
+        for (std::string const& row : rows_behind(h_, v)) {
             out_ << "    ";
             print_wrapped(row, 4, 6);
         }
@@ -412,13 +399,8 @@ class table {
     }
 
     void print_records() {
-        auto const& counts = r_.ranking.attempts();
-        out_ << paint(bold, "Records") << ": " << grouped(h_.rows) << " read, " << grouped(counts.used)
-             << " used, " << grouped(counts.failed) << " failed, " << grouped(counts.killed) << " killed, "
-             << grouped(counts.superseded) << " superseded.\n";
-        if (r_.weighed != nullptr && r_.weighed->not_compared > 0)
-            out_ << "  " << counted(r_.weighed->not_compared, "attempt")
-                 << " could not be compared: no sibling ended on another node in time\n";
+        out_ << paint(bold, "Records") << ": " << records_in_words(r_) << ".\n";
+        if (std::string const text = not_compared_in_words(r_); !text.empty()) out_ << "  " << text << '\n';
         for (rejected_records const& some : rejected(h_, r_.ranking)) out_ << "  " << in_words(some) << '\n';
         print_jobs();
     }
@@ -434,7 +416,7 @@ class table {
             out_ << "; left out with " << counted(attempts, "attempt") << ": " << grouped(small)
                  << " with too few tasks, " << grouped(equal) << " with equal times";
         std::uint64_t const without =
-            r_.options.normaliser == normaliser::work_rate ? jobs_without_input(h_) : 0;
+            r_.options.normalizer == normalizer::work_rate ? jobs_without_input(h_) : 0;
         if (without > 0) out_ << "; " << counted(without, "job") << " by time alone, as inputs are missing";
         out_ << ".\n";
     }
@@ -442,7 +424,7 @@ class table {
     std::ostream& out_;
     result const& r_;
     history const& h_;
-    bool colours_;
+    bool colors_;
     glyphs const& glyphs_;
     std::size_t strip_width_ = 0;
     double low_ = 0, high_ = 0;
@@ -450,8 +432,36 @@ class table {
 
 } // namespace
 
-void print_table(std::ostream& out, result const& r, bool colours) {
-    table(out, r, colours).print();
+std::string records_in_words(result const& r) {
+    auto const& counts = r.ranking.attempts();
+    return grouped(r.history.rows) + " read, " + grouped(counts.used) + " used, " + grouped(counts.failed) +
+           " failed, " + grouped(counts.killed) + " killed, " + grouped(counts.superseded) + " superseded" +
+           (r.history.unended > 0 ? ", " + grouped(r.history.unended) + " still running" : "");
+}
+
+std::string not_compared_in_words(result const& r) {
+    std::uint64_t const n = r.weighed->not_compared;
+    return n == 0
+               ? ""
+               : counted(n, "attempt") + " could not be compared: no sibling ended on another node in time";
+}
+
+std::vector<std::string> failing_jobs_in_words(result const& r) {
+    constexpr std::size_t most = 5;
+    auto const& jobs = r.weighed->failing_jobs;
+    std::vector<std::string> lines;
+    for (auto const& j : std::span(jobs).first((std::min)(jobs.size(), most)))
+        lines.push_back(shortened(printable(r.history.jobs[static_cast<std::uint32_t>(j.job)]), 40, "..") +
+                        ": " + counted(j.failed, "task") + " failed on " + counted(j.nodes, "node") + ", " +
+                        (j.ended_well == 0 ? "none" : grouped(j.ended_well)) +
+                        " ended well: its tasks fail, not its nodes");
+    if (jobs.size() > most)
+        lines.push_back(".. and " + grouped(jobs.size() - most) + " more (--format json has all)");
+    return lines;
+}
+
+void print_table(std::ostream& out, result const& r, bool colors) {
+    table(out, r, colors).print();
 }
 
 } // namespace straggle_rank

@@ -121,7 +121,7 @@ class row_of_windows {
     template <class Fields>
     void follow(attempts_by_end<Time>& attempts, Fields const& fields, timeline& t, keeper& k,
                 bookkeeper& books, std::span<window_sink* const> sinks,
-                past_by_end<attempts_by_end<Time>>* past) {
+                past_by_end<attempts_by_end<Time>>* past, std::span<unended_attempt const> unended) {
         std::vector<bool> const arrives = arrivals_among(attempts);
         std::size_t const size = attempts.size();
         auto const next_from = [&](std::size_t i) {
@@ -180,9 +180,12 @@ class row_of_windows {
             ranking const& r = watch.rank(end);
             auto const now = static_cast<double>(end - origin);
             tell_until(now);
-            decision const& d = k.decide(r, number, now);
+            std::span<running_attempt const> running;
+            if (past != nullptr) running = past->running_at(now, unended);
+            decision const& d = k.decide(r, number, now, running);
             if (r.fleet_size() == 0) note_gap(t, number, number);
-            decided_window const window{number, r, d, k, books.take(r, d, number, k), ended, has_ended, now};
+            decided_window const window{number, r,       d,         k,  books.take(r, d, number, k),
+                                        ended,  running, has_ended, now};
             for (window_sink* sink : sinks) sink->take(window);
         }
         books.close(k);
@@ -346,10 +349,10 @@ timeline follow(history& h, options const& o, fleet const& f, window_calendar co
         t.untimed = windows.untimed(all);
         attempts_by_end<Time> attempts(all, last_use);
         std::optional<past_by_end<attempts_by_end<Time>>> past;
-        if (o.decides_by_slowdown()) past.emplace(attempts, fields.input);
+        if (o.decides_by_slowdown()) past.emplace(attempts, fields.input).watch_starts();
         double const origin = past ? static_cast<double>(past->origin()) : 0;
         std::unique_ptr<keeper> const k = make_keeper(f, o, attempts.size(), slide, origin / slide);
-        windows.follow(attempts, fields, t, *k, books, sinks, past ? &*past : nullptr);
+        windows.follow(attempts, fields, t, *k, books, sinks, past ? &*past : nullptr, h.running);
     });
     return t;
 }

@@ -30,9 +30,10 @@ struct decided_window {
     straggle_rank::decision const& decision;
     straggle_rank::keeper const& keeper;
     std::vector<change> const& changes;
-    std::span<past_attempt const> ended; ///< since the last one, for a log; empty where nobody writes one
-    bool has_ended = false;              ///< any, unless only rankings are decided on
-    double now = 0;                      ///< when it ends, by the clock of the attempts
+    std::span<past_attempt const> ended;      ///< since the last one, for a log; empty where none is written
+    std::span<running_attempt const> running; ///< when it ends, unless only rankings are decided on
+    bool has_ended = false;                   ///< any, unless only rankings are decided on
+    double now = 0;                           ///< when it ends, by the clock of the attempts
     /// No task ended in it.
     [[nodiscard]] bool is_idle() const { return ranking.fleet_size() == 0 && !has_ended; }
 };

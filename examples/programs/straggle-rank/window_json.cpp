@@ -46,12 +46,19 @@ class json_printer final : public window_printer {
             nodes.push_back(node_json(node, t.nodes[node]));
         for (idle_gap const& gap : t.gaps)
             gaps.push_back({{"first_window", gap.first}, {"last_window", gap.last}, {"windows", gap.size()}});
-        ordered_json const rest{{"straggle", version()},          {"file", valid_utf8(h_.file)},
-                                {"options", to_json(o_)},         {"time_unit", to_string(calendar_.unit())},
-                                {"first_window", t.first},        {"last_window", t.last},
-                                {"decisions", t.decisions},       {"idle_windows", t.idle},
-                                {"gaps", std::move(gaps)},        {"nodes", std::move(nodes)},
-                                {"records", records_json(whole)}, {"successes_without_end", t.untimed}};
+        ordered_json const rest{{"straggle", version()},
+                                {"file", valid_utf8(h_.file)},
+                                {"options", to_json(o_)},
+                                {"time_unit", to_string(calendar_.unit())},
+                                {"first_window", t.first},
+                                {"last_window", t.last},
+                                {"decisions", t.decisions},
+                                {"idle_windows", t.idle},
+                                {"gaps", std::move(gaps)},
+                                {"nodes", std::move(nodes)},
+                                {"records", records_json(whole)},
+                                {"failing_jobs", failing_jobs_json(whole)},
+                                {"successes_without_end", t.untimed}};
         std::string text = rest.dump(1);
         text.resize(text.size() - 2); // "\n}"
         out << text << ",\n \"windows\": [" << windows_ << "]\n}\n";
@@ -71,11 +78,7 @@ class json_printer final : public window_printer {
         entry["rule"] = v.rule;
         entry["value"] = v.value;
         entry["threshold"] = v.threshold;
-        entry["slowdown"] = v.slow.is_known() ? ordered_json{{"value", v.slow.value},
-                                                             {"low", v.slow.low},
-                                                             {"high", v.slow.high},
-                                                             {"tasks", v.slow.tasks}}
-                                              : ordered_json(nullptr);
+        entry["slowdown"] = slowdown_json(v.slow);
         entry["causes"] = causes(v.causes);
         entry["since"] = c.since;
         entry["until"] = c.until;

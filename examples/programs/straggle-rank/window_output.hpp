@@ -23,7 +23,7 @@ class window_printer : public window_sink {
 [[nodiscard]] std::vector<std::uint32_t> once_weak(timeline const& t, history const& h);
 
 [[nodiscard]] std::unique_ptr<window_printer> window_table(history const& h, options const& o,
-                                                           window_calendar const& calendar, bool colours);
+                                                           window_calendar const& calendar, bool colors);
 [[nodiscard]] std::unique_ptr<window_printer> window_json(history const& h, options const& o,
                                                           window_calendar const& calendar);
 [[nodiscard]] std::unique_ptr<window_printer> window_csv(history const& h, options const& o,

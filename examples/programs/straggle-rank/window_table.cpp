@@ -20,8 +20,8 @@ constexpr std::size_t fleet_that_fits = 40;
 
 class table_printer final : public window_printer {
   public:
-    table_printer(history const& h, options const& o, window_calendar const& calendar, bool colours)
-        : h_(h), o_(o), calendar_(calendar), colours_(colours) {}
+    table_printer(history const& h, options const& o, window_calendar const& calendar, bool colors)
+        : h_(h), o_(o), calendar_(calendar), colors_(colors) {}
 
     void take(decided_window const& w) override {
         if (last_) idle_ += static_cast<std::uint64_t>(w.number - *last_ - 1); // not decided on
@@ -62,17 +62,23 @@ class table_printer final : public window_printer {
                 << lines_.str() << '\n';
         }
         print_nodes(out, t);
-        out << paint(bold, "Records") << ": " << grouped(h_.rows) << " read, "
-            << grouped(whole.ranking.attempts().used) << " used"
-            << (t.untimed > 0 ? ", " + grouped(t.untimed) + " of them without an end in no window" : "")
+        if (!whole.weighed->failing_jobs.empty()) {
+            out << paint(bold, "Jobs that fail") << ":\n";
+            for (std::string const& line : failing_jobs_in_words(whole)) out << "  " << line << '\n';
+            out << '\n';
+        }
+        out << paint(bold, "Records") << ": " << records_in_words(whole)
+            << (t.untimed > 0 ? "; " + grouped(t.untimed) + " of those used have no end, and are in no window"
+                              : "")
             << ".\n";
+        if (std::string const text = not_compared_in_words(whole); !text.empty()) out << "  " << text << '\n';
     }
 
   private:
     static constexpr std::string_view bold = "\033[1m";
 
     [[nodiscard]] std::string paint(std::string_view how, std::string_view text) const {
-        return colours_ ? std::string(how) + std::string(text) + "\033[0m" : std::string(text);
+        return colors_ ? std::string(how) + std::string(text) + "\033[0m" : std::string(text);
     }
     [[nodiscard]] std::string name(std::uint32_t node) const {
         return shortened(printable(h_.nodes[node]), 30, "..");
@@ -142,7 +148,7 @@ class table_printer final : public window_printer {
     history const& h_;
     options const& o_;
     window_calendar const& calendar_;
-    bool colours_;
+    bool colors_;
     std::ostringstream lines_;
     std::uint64_t changed_ = 0;
     std::uint64_t idle_ = 0; // windows since the last line
@@ -165,8 +171,8 @@ std::vector<std::uint32_t> once_weak(timeline const& t, history const& h) {
 }
 
 std::unique_ptr<window_printer> window_table(history const& h, options const& o,
-                                             window_calendar const& calendar, bool colours) {
-    return std::make_unique<table_printer>(h, o, calendar, colours);
+                                             window_calendar const& calendar, bool colors) {
+    return std::make_unique<table_printer>(h, o, calendar, colors);
 }
 
 } // namespace straggle_rank

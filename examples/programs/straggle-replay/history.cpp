@@ -49,6 +49,8 @@ std::optional<std::uint32_t> find_name(names const& known, std::string_view fiel
 bool read_table(history& h, task_names& known, options const& o, std::unique_ptr<readers::input> file,
                 bool show_progress) {
     csv_table<column> rows(std::move(file), size_of(o.file), o.columns, show_progress);
+    if (rows.places().has(column::start) && !rows.places().has(column::end))
+        rows.places().fail_without_times(true);
     for (column const c : {column::job, column::task, column::node, column::start, column::end})
         rows.places().require(o.columns, c);
     if (o.with_input) rows.places().require(o.columns, column::input);
@@ -109,7 +111,7 @@ void read_log(history& h, task_names& known, options const& o, readers::opened_h
             h.attempts.push_back(a);
         },
         std::move(opened.first));
-    readers::expect_attempts(report);
+    readers::expect_ended(report);
     if (o.with_input && std::ranges::none_of(h.attempts, [](attempt const& a) { return a.input > 0; }))
         throw failure(exit_status::bad_input,
                       h.file + ": --inputs, but it does not tell how much tasks read");

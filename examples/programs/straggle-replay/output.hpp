@@ -53,7 +53,7 @@ struct rejected_records {
 /// When the detectors looked, in words.
 [[nodiscard]] std::string looks_text(options const& o);
 
-void print_table(std::ostream& out, result const& r, bool colours);
+void print_table(std::ostream& out, result const& r, bool colors);
 void print_csv(std::ostream& out, result const& r);
 /// Strings in it are valid UTF-8, numbers are finite, what does not exist is null.
 [[nodiscard]] nlohmann::ordered_json to_json(result const& r);

@@ -45,7 +45,7 @@ std::string or_dash(outcome<double> const& x) {
 
 class table {
   public:
-    table(std::ostream& out, result const& r, bool colours) : out_(out), r_(r), colours_(colours) {}
+    table(std::ostream& out, result const& r, bool colors) : out_(out), r_(r), colors_(colors) {}
 
     void print() {
         for (std::string const& sentence : r_.history.read) out_ << sentence << ".\n";
@@ -62,7 +62,7 @@ class table {
 
   private:
     [[nodiscard]] std::string bold(std::string const& text) const {
-        return colours_ ? "\033[1m" + text + "\033[0m" : text;
+        return colors_ ? "\033[1m" + text + "\033[0m" : text;
     }
 
     void print_summary() {
@@ -146,13 +146,13 @@ class table {
 
     std::ostream& out_;
     result const& r_;
-    bool colours_;
+    bool colors_;
 };
 
 } // namespace
 
-void print_table(std::ostream& out, result const& r, bool colours) {
-    table(out, r, colours).print();
+void print_table(std::ostream& out, result const& r, bool colors) {
+    table(out, r, colors).print();
 }
 
 } // namespace straggle_replay

@@ -28,6 +28,14 @@ std::string_view text(element of, char const* key) {
     std::string_view s;
     return of[key].get(s) == simdjson::SUCCESS ? s : std::string_view{};
 }
+// Text, or a whole number.
+std::string name(element of, char const* key) {
+    std::int64_t signed_number = 0;
+    std::uint64_t large_number = 0;
+    if (of[key].get(signed_number) == simdjson::SUCCESS) return std::to_string(signed_number);
+    if (of[key].get(large_number) == simdjson::SUCCESS) return std::to_string(large_number);
+    return std::string(text(of, key));
+}
 bool flag(element of, char const* key) {
     bool yes = false;
     return of[key].get(yes) == simdjson::SUCCESS && yes;
@@ -65,8 +73,7 @@ bool summary::add(element line) {
         double const won = number(line, "won");
         ++(winner == "copy" ? copies_won_ : copies_lost_);
         time_won_ += won;
-        copies_.add({std::string(text(line, "job")), std::string(text(line, "task")),
-                     std::string(text(line, "node")), std::string(text(line, "to")), winner,
+        copies_.add({name(line, "job"), name(line, "task"), name(line, "node"), name(line, "to"), winner,
                      number(line, "planned"), number(line, "end"), won});
     } else {
         return false;
@@ -109,17 +116,17 @@ void summary::add_nodes(element plan, double now) {
         if (plan["nodes"].get(listed) != simdjson::SUCCESS) return;
     std::set<std::string> open;
     for (element const n : listed) {
-        std::string const name(text(n, "node")), state(text(n, "state"));
-        if (state == "healthy" || name.empty()) continue;
-        auto at = nodes_.find(name);
+        std::string const id = name(n, "node"), state(text(n, "state"));
+        if (state == "healthy" || id.empty()) continue;
+        auto at = nodes_.find(id);
         if (at == nodes_.end()) {
             if (nodes_.size() >= most_nodes) {
                 ++lost_spans_;
                 continue;
             }
-            at = nodes_.try_emplace(name).first;
+            at = nodes_.try_emplace(id).first;
         }
-        open.insert(name);
+        open.insert(id);
         node& of = at->second;
         if (of.is_open && of.spans.back().state != state) {
             of.spans.back().to = now;
@@ -137,8 +144,8 @@ void summary::add_nodes(element plan, double now) {
         of.spans.back().reason = text(n, "reason");
         of.spans.back().slowdown = number(part(n, "slowdown"), "value", 1);
     }
-    for (auto& [name, of] : nodes_)
-        if (of.is_open && !open.contains(name)) {
+    for (auto& [id, of] : nodes_)
+        if (of.is_open && !open.contains(id)) {
             of.spans.back().to = now;
             of.is_open = false;
         }

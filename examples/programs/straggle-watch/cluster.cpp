@@ -3,6 +3,8 @@
 
 #include "cluster.hpp"
 
+#include "sent_name.hpp"
+
 #include <array>
 #include <bit>
 #include <cmath>
@@ -60,7 +62,8 @@ std::optional<bool> read_flag(straggle::byte_reader& in) {
 // Each part behind its length: no two lists of parts give the same text.
 std::string_view cluster::identity(attempt_names const& names) {
     key_.clear();
-    auto const add = [this](std::string_view part) {
+    auto const add = [this](std::string_view sent) {
+        std::string_view const part = plain(sent);
         auto const size = static_cast<std::uint32_t>(part.size());
         std::array<char, sizeof size> bytes{};
         std::memcpy(bytes.data(), &size, sizeof size);
@@ -84,7 +87,7 @@ std::string_view cluster::identity(attempt_names const& names) {
 }
 
 place& cluster::at(std::string_view node) {
-    std::uint32_t const number = node_names_.insert(node);
+    std::uint32_t const number = node_names_.insert(plain(node));
     if (number >= places_.size()) places_.resize(number + std::size_t{1});
     places_[number].number = number;
     return places_[number];
@@ -96,7 +99,7 @@ void cluster::leave(place const& here) {
 }
 
 place* cluster::find_place(std::string_view node) {
-    std::uint32_t const number = node_names_.find(node);
+    std::uint32_t const number = node_names_.find(plain(node));
     return number == node_names_.none ? nullptr : &places_[number];
 }
 

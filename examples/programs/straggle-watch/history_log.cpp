@@ -3,6 +3,8 @@
 
 #include "history_log.hpp"
 
+#include "sent_name.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -56,10 +58,11 @@ void history_log::forget_old_jobs() {
 }
 
 void history_log::attempt_ended(ended_attempt const& a, std::string& log) {
-    auto found = jobs_.find(a.job);
+    auto found = jobs_.find(a.plain_job());
     if (found == jobs_.end()) {
         if (jobs_.size() >= most) forget_old_jobs();
-        found = jobs_.try_emplace(std::string(a.job), job_times{.start = a.start, .end = a.end}).first;
+        found =
+            jobs_.try_emplace(std::string(a.plain_job()), job_times{.start = a.start, .end = a.end}).first;
     }
     job_times& j = found->second;
     j.start = (std::min)(j.start, a.start);
@@ -68,10 +71,11 @@ void history_log::attempt_ended(ended_attempt const& a, std::string& log) {
     if (a.status == straggle::attempt_status::failed) ++j.failed;
 
     if (races_.empty() || !a.task) return;
-    auto const at = races_.find(key(a.job, *a.task));
+    auto const at = races_.find(key(a.plain_job(), *a.plain_task()));
     if (at == races_.end()) return;
     race& r = at->second;
-    bool const is_copy = a.node == r.to, is_success = a.status == straggle::attempt_status::success;
+    bool const is_copy = a.plain_node() == plain(r.to),
+               is_success = a.status == straggle::attempt_status::success;
     (is_copy ? r.copy_ended : r.original_ended) = true;
     if (!r.has_begun) {
         if (is_copy || is_success) races_.erase(at);
@@ -83,10 +87,10 @@ void history_log::attempt_ended(ended_attempt const& a, std::string& log) {
     bool const won = is_success && is_copy;
     append_line(
         log, {{"event", "copy"},
-              {"job", a.job},
-              {"task", *a.task},
-              {"node", r.node},
-              {"to", r.to},
+              {"job", name_json(a.job)},
+              {"task", name_json(*a.task)},
+              {"node", name_json(r.node)},
+              {"to", name_json(r.to)},
               {"planned", r.planned},
               {"start", r.start},
               {"end", a.end},
@@ -101,18 +105,18 @@ void history_log::attempt_ended(ended_attempt const& a, std::string& log) {
 
 void history_log::attempt_started(running_attempt const& row) {
     if (races_.empty() || !row.task) return;
-    auto const at = races_.find(key(row.job, *row.task));
-    if (at == races_.end() || at->second.to != row.node || at->second.has_begun) return;
+    auto const at = races_.find(key(row.plain_job(), *row.plain_task()));
+    if (at == races_.end() || plain(at->second.to) != row.plain_node() || at->second.has_begun) return;
     at->second.has_begun = true;
     at->second.start = row.start;
 }
 
 void history_log::job_finished(std::string_view name, bool left_alone, std::string& log) {
-    auto const found = jobs_.find(name);
+    auto const found = jobs_.find(plain(name));
     if (found == jobs_.end()) return;
     job_times const& j = found->second;
     append_line(log, {{"event", "job"},
-                      {"job", name},
+                      {"job", name_json(name)},
                       {"start", j.start},
                       {"end", j.end},
                       {"attempts", j.attempts},
@@ -128,7 +132,7 @@ void history_log::copy_planned(running_attempt const& original, std::string_view
         std::erase_if(races_, [](auto const& entry) { return !entry.second.has_begun; });
         if (races_.size() >= most) races_.clear();
     }
-    race& r = races_[std::string(key(original.job, *original.task))];
+    race& r = races_[std::string(key(original.plain_job(), *original.plain_task()))];
     if (r.has_begun) return;
     auto const& left = planned.left;
     r = {original.node, std::string(to), now, left.low, left.middle, left.high};

@@ -36,10 +36,11 @@ std::string_view members::name_of(simdjson::dom::element value, std::size_t plac
     if (value.get(text) == simdjson::SUCCESS) return text.size() > longest_name ? std::string_view{} : text;
     char* const first = digits_[place].data();
     char* const last = first + digits_[place].size();
+    *first = number_mark;
     if (std::int64_t n = 0; value.get(n) == simdjson::SUCCESS)
-        return {first, std::to_chars(first, last, n).ptr};
+        return {first, std::to_chars(first + 1, last, n).ptr};
     if (std::uint64_t n = 0; value.get(n) == simdjson::SUCCESS)
-        return {first, std::to_chars(first, last, n).ptr};
+        return {first, std::to_chars(first + 1, last, n).ptr};
     return {};
 }
 

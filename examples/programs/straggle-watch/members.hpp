@@ -6,6 +6,7 @@
 #pragma once
 
 #include "fault.hpp"
+#include "sent_name.hpp"
 #include "word_table.hpp"
 
 #include <simdjson.h>
@@ -87,12 +88,17 @@ class members {
     }
 
     [[nodiscard]] bool has(member m) const { return (present_ >> static_cast<unsigned>(m) & 1u) != 0; }
-    [[nodiscard]] std::optional<std::string_view> name(member m) {
+    /// As it was sent: see `plain`.
+    [[nodiscard]] std::optional<std::string_view> sent_name(member m) {
         if (!has(m)) return std::nullopt;
         std::string_view const found = name_of(value(m), static_cast<std::size_t>(m));
         if (!found.empty()) return found;
         fail(fault::bad_value, m);
         return std::nullopt;
+    }
+    [[nodiscard]] std::optional<std::string_view> name(member m) {
+        auto const sent = sent_name(m);
+        return sent ? std::optional(plain(*sent)) : sent;
     }
     /// A double from whatever kind of number it is; simdjson has no infinity and no NaN.
     [[nodiscard]] std::optional<double> number(member m) { return get<double>(m); }
@@ -116,10 +122,10 @@ class members {
     }
 
     /// The same where it has to be there.
-    [[nodiscard]] std::string_view needed_name(member m) { return needed(m, name(m)); }
+    [[nodiscard]] std::string_view needed_name(member m) { return needed(m, sent_name(m)); }
     [[nodiscard]] double needed_number(member m) { return needed(m, number(m)); }
 
-    /// The name in an element, such as of an array; empty, and no fault, for what is none.
+    /// The name in an element as it was sent, such as of an array; empty, and no fault, for what is none.
     [[nodiscard]] std::string_view name_of(simdjson::dom::element value, std::size_t place);
 
   private:
@@ -143,7 +149,7 @@ class members {
     std::uint64_t present_ = 0;
     line_fault fault_{};
     std::array<simdjson::dom::element, member_count> values_;
-    std::array<std::array<char, 24>, member_count> digits_; // of names that are numbers
+    std::array<std::array<char, 24>, member_count> digits_; // of names that are numbers, behind their mark
 };
 
 } // namespace straggle_watch

@@ -6,6 +6,7 @@
 #include "../common/text.hpp"
 
 #include <array>
+#include <vector>
 
 namespace straggle_watch {
 
@@ -54,6 +55,15 @@ std::string metrics_text(watch const& of, process_numbers const& process) {
     out.value(c.attempts.total_rejected(), label("as", "rejected"));
     out.value(c.other_clock, label("as", "other_clock"));
     out.value(c.no_room, label("as", "no_room"));
+    auto const& nodes = of.mitigator().node_part();
+    out.one("not_compared_total", "counter",
+            "Attempts whose job was over before a sibling ended on another node.",
+            nodes.counts().not_compared);
+    std::vector<straggle::blacklist::failing_job> failing;
+    nodes.failing_jobs(failing);
+    std::erase_if(failing, [](straggle::blacklist::failing_job const& j) { return j.nodes < 2; });
+    out.one("failing_jobs", "gauge", "Jobs that fail wherever they run, on two nodes or more.",
+            failing.size());
     out.one("plans_total", "counter", "Plans made.", t.plans);
     out.one("copies_total", "counter", "Copies planned; one that is not launched is planned again.",
             t.copies);

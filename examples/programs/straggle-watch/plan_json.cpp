@@ -3,6 +3,7 @@
 
 #include "plan_json.hpp"
 
+#include "sent_name.hpp"
 #include "watch.hpp"
 
 #include <straggle/mitigate/reason.hpp>
@@ -23,8 +24,8 @@ namespace mitigate = straggle::mitigate;
 std::string line_of(json const& j) {
     return j.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
 }
-json text_or_null(std::optional<std::string> const& s) {
-    return s ? json(*s) : json();
+json name_or_null(std::optional<std::string> const& s) {
+    return s ? name_json(*s) : json();
 }
 // JSON has no infinity where the schema wants a number.
 double finite(double x, double otherwise) {
@@ -52,7 +53,7 @@ json node_json(mitigate::planned_node const& n, std::string const& name, double 
     for (auto const& [cause, word] : words)
         if (straggle::blacklist::has(n.causes, cause)) causes.push_back(word);
     bool const ends = n.left > 0 && std::isfinite(n.left);
-    return {{"node", name},
+    return {{"node", name_json(name)},
             {"state", straggle::to_string(n.state)},
             {"slowdown",
              {{"value", finite(n.slow.value, 1)},
@@ -88,11 +89,11 @@ json copies_json(plan_line const& line) {
     json copies = json::array();
     for (mitigate::planned_copy const& c : line.plan.copies()) {
         running_attempt const& original = line.told.running(c.row);
-        copies.push_back({{"job", original.job},
-                          {"task", text_or_null(original.task)},
-                          {"attempt", text_or_null(original.attempt)},
-                          {"node", original.node},
-                          {"to", line.told.nodes()[c.node_row].name},
+        copies.push_back({{"job", name_json(original.job)},
+                          {"task", name_or_null(original.task)},
+                          {"attempt", name_or_null(original.attempt)},
+                          {"node", name_json(original.node)},
+                          {"to", name_json(line.told.nodes()[c.node_row].name)},
                           {"left", time_json(c.left)},
                           {"there", time_json(c.there)},
                           {"win_probability", finite(c.win_probability, 0)},
@@ -109,10 +110,10 @@ json kills_json(plan_line const& line) {
     json kills = json::array();
     for (mitigate::planned_kill const& k : line.plan.kills()) {
         running_attempt const& row = line.told.running(k.row);
-        kills.push_back({{"job", row.job},
-                         {"task", text_or_null(row.task)},
-                         {"attempt", text_or_null(row.attempt)},
-                         {"node", row.node},
+        kills.push_back({{"job", name_json(row.job)},
+                         {"task", name_or_null(row.task)},
+                         {"attempt", name_or_null(row.attempt)},
+                         {"node", name_json(row.node)},
                          {"reason", mitigate::reason(k)}});
     }
     return kills;
@@ -196,10 +197,10 @@ std::string plan_json(plan_line const& line, text_map<char>& listed) {
 void append_places(std::string& out, places_answer const& answer) {
     json places = json::array();
     for (auto const& [node, time] : answer.places)
-        places.push_back({{"node", node}, {"time", finite(time, 0)}});
+        places.push_back({{"node", name_json(node)}, {"time", finite(time, 0)}});
     out += line_of({{"event", "places"},
-                    {"request", answer.request ? json(*answer.request) : json()},
-                    {"job", answer.job},
+                    {"request", answer.request ? name_json(*answer.request) : json()},
+                    {"job", name_json(answer.job)},
                     {"left_alone", answer.left_alone},
                     {"places", std::move(places)}});
 }

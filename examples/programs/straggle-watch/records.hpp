@@ -5,6 +5,8 @@
 /// The records that the mitigator reads.
 #pragma once
 
+#include "sent_name.hpp"
+
 #include <straggle/mitigate/mitigator.hpp>
 
 #include <cstdint>
@@ -14,7 +16,7 @@
 
 namespace straggle_watch {
 
-/// An attempt that has ended: views of a line.
+/// An attempt that has ended: views of a line. Names are as they were sent, here and below.
 struct ended_attempt {
     std::string_view job, node;
     double start = 0, end = 0;
@@ -22,6 +24,12 @@ struct ended_attempt {
     std::optional<double> input;
     std::optional<bool> copy, outrun;
     straggle::attempt_status status = straggle::attempt_status::success;
+
+    [[nodiscard]] std::string_view plain_job() const { return plain(job); }
+    [[nodiscard]] std::string_view plain_node() const { return plain(node); }
+    [[nodiscard]] std::optional<std::string_view> plain_task() const {
+        return task ? std::optional(plain(*task)) : task;
+    }
 };
 
 /// What there is under the name of a node.
@@ -43,6 +51,12 @@ struct running_attempt {
     std::uint64_t round = 0; ///< of the list it was in last
     place* at = nullptr;
     std::uint32_t number = 0; ///< of its identity
+
+    [[nodiscard]] std::string_view plain_job() const { return plain(job); }
+    [[nodiscard]] std::string_view plain_node() const { return plain(node); }
+    [[nodiscard]] std::optional<std::string_view> plain_task() const {
+        return task ? std::optional(plain(*task)) : std::nullopt;
+    }
 };
 
 /// A node.
@@ -54,6 +68,7 @@ struct told_node {
     std::uint64_t round = 0; ///< of the list it was in last
     place const* at = nullptr;
 
+    [[nodiscard]] std::string_view plain_name() const { return plain(name); }
     [[nodiscard]] std::int64_t busy_slots() const { return busy ? *busy : std::int64_t{at->running}; }
     [[nodiscard]] std::int64_t all_slots() const { return slots.value_or(1); }
 };
@@ -70,9 +85,9 @@ inline void assign(std::optional<std::string>& to, std::optional<std::string_vie
 
 inline auto make_mitigator(straggle::mitigator_options const& options) {
     return straggle::mitigator_of<ended_attempt, running_attempt, told_node>(
-        straggle::attempt_fields{.job = &ended_attempt::job,
-                                 .task = &ended_attempt::task,
-                                 .node = &ended_attempt::node,
+        straggle::attempt_fields{.job = &ended_attempt::plain_job,
+                                 .task = &ended_attempt::plain_task,
+                                 .node = &ended_attempt::plain_node,
                                  .start = &ended_attempt::start,
                                  .end = &ended_attempt::end,
                                  .status = &ended_attempt::status,
@@ -80,9 +95,9 @@ inline auto make_mitigator(straggle::mitigator_options const& options) {
                                  .kind = &ended_attempt::kind,
                                  .is_copy = &ended_attempt::copy,
                                  .outrun = &ended_attempt::outrun},
-        straggle::running_fields{.job = &running_attempt::job,
-                                 .task = &running_attempt::task,
-                                 .node = &running_attempt::node,
+        straggle::running_fields{.job = &running_attempt::plain_job,
+                                 .task = &running_attempt::plain_task,
+                                 .node = &running_attempt::plain_node,
                                  .start = &running_attempt::start,
                                  .progress = &running_attempt::progress,
                                  .reported = &running_attempt::reported,
@@ -91,7 +106,7 @@ inline auto make_mitigator(straggle::mitigator_options const& options) {
                                  .is_copy = &running_attempt::copy,
                                  .may_copy = &running_attempt::may_copy,
                                  .copies = &running_attempt::attempts},
-        straggle::node_fields{.node = &told_node::name,
+        straggle::node_fields{.node = &told_node::plain_name,
                               .slots = &told_node::all_slots,
                               .busy = &told_node::busy_slots,
                               .machine_class = &told_node::machine_class,

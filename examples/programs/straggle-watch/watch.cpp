@@ -121,8 +121,8 @@ void watch::event(std::string_view name, arrival const& when) {
     case event_kind::finish: {
         std::string_view const job = members_.needed_name(member::job);
         if (!members_.ok()) return;
-        if (options_.keeps_log) history_.job_finished(job, mitigator_.is_left_alone(job), out_->log);
-        return mitigator_.finish(job);
+        if (options_.keeps_log) history_.job_finished(job, mitigator_.is_left_alone(plain(job)), out_->log);
+        return mitigator_.finish(plain(job));
     }
     case event_kind::load:
         if (!members_.has(member::waiting)) return members_.fail(fault::missing_member, member::waiting);
@@ -260,7 +260,7 @@ void watch::on_rank_places() {
     assign(task.kind, m.name(member::kind));
     task.input = m.number(member::input);
     auto const most = static_cast<std::size_t>(m.count(member::most).value_or(16));
-    auto const request = m.name(member::request);
+    auto const request = m.sent_name(member::request);
     std::vector<told_node const*> asked;
     if (m.has(member::nodes)) {
         auto const names = m.array(member::nodes);
@@ -275,7 +275,7 @@ void watch::on_rank_places() {
     }
     if (!m.ok()) return;
     ++tally_.places;
-    bool const is_alone = options_.shadow || !is_on_ || mitigator_.is_left_alone(std::string_view(task.job));
+    bool const is_alone = options_.shadow || !is_on_ || mitigator_.is_left_alone(plain(task.job));
     auto const answer = [&](auto const& nodes) {
         places_answer out{task.job, request, is_alone, {}};
         if (options_.shadow) {

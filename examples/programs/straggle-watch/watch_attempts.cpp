@@ -13,15 +13,15 @@ namespace {
 constexpr std::array<std::string_view, 3> status_words{"success", "failed", "killed"};
 
 std::string_view node_in(members& m, bool is_needed) {
-    auto const node = m.name(member::node);
+    auto const node = m.sent_name(member::node);
     if (!node && is_needed) m.fail(fault::missing_member, member::node);
     return node.value_or("");
 }
 
 attempt_names names_in(members& m, bool needs_node) {
     return {.job = m.needed_name(member::job),
-            .task = m.name(member::task),
-            .attempt = m.name(member::attempt),
+            .task = m.sent_name(member::task),
+            .attempt = m.sent_name(member::attempt),
             .node = node_in(m, needs_node || !m.has(member::attempt)),
             .start = m.time(member::start)};
 }

@@ -263,6 +263,10 @@ class assigner {
         backup_case c{.remaining = left.view(), .launch = options_.launch, .slot_price = price_.price()};
         if constexpr (detail::given<decltype(Fields::next_slowest)>)
             c.next_slowest = time_or_zero(detail::project(fields.next_slowest, straggler));
+        if constexpr (detail::given<decltype(Fields::goal)>) {
+            auto const& goal = detail::project(fields.goal, straggler);
+            if (detail::is_present(goal)) c.goal = detail::unwrap(goal);
+        }
 
         std::uint32_t place = 0;
         bool noted = false;

@@ -7,6 +7,7 @@
 /// needed, so that all predictions can share the same memory.
 #pragma once
 
+#include <straggle/assign/job_goal.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/interner.hpp>
@@ -45,6 +46,11 @@ template <class Field, class Record>
 concept node_state_field =
     base::projection_of<Field, Record> && std::same_as<detail::field_value_t<Field, Record>, node_state>;
 
+/// A `job_goal`; may be optional: an empty one means that the job is to end early.
+template <class Field, class Record>
+concept job_goal_field =
+    base::projection_of<Field, Record> && std::same_as<detail::field_value_t<Field, Record>, job_goal>;
+
 /// The node a task runs on, or a range of all nodes that run attempts of it; may be optional.
 template <class Field, class Record>
 concept runs_on_field =
@@ -59,7 +65,8 @@ concept runs_on_field =
 /// @par Example
 /// `straggler_fields{.runs_on = &task::host, .remaining = [&](task const& t) { return times_left(t); }}`
 template <class RunsOn = base::no_field, class Remaining = base::no_field, class Attempts = base::no_field,
-          class NextSlowest = base::no_field, class MayCopy = base::no_field, class CanRun = base::no_field>
+          class NextSlowest = base::no_field, class MayCopy = base::no_field, class CanRun = base::no_field,
+          class Goal = base::no_field>
 struct straggler_fields {
     /// `runs_on_field`: copies never go there
     [[no_unique_address]] RunsOn runs_on{};
@@ -78,6 +85,8 @@ struct straggler_fields {
     /// `placement_test`: whether a copy may run on a node, by label, memory or locality; if absent,
     /// everywhere. Called after all cheap checks and before the prediction
     [[no_unique_address]] CanRun can_run{};
+    /// `job_goal_field`: what its job is to achieve; if absent, to end early
+    [[no_unique_address]] Goal goal{};
 };
 
 /// Maps the members of a node to their meaning. An aggregate for designated initializers.
@@ -106,7 +115,8 @@ concept straggler_fields_for =
     (!detail::given<decltype(Fields::attempts)> || record::count_field<decltype(Fields::attempts), Record>) &&
     (!detail::given<decltype(Fields::next_slowest)> ||
      plain_time_field<decltype(Fields::next_slowest), Record>) &&
-    (!detail::given<decltype(Fields::may_copy)> || record::flag_field<decltype(Fields::may_copy), Record>);
+    (!detail::given<decltype(Fields::may_copy)> || record::flag_field<decltype(Fields::may_copy), Record>) &&
+    (!detail::given<decltype(Fields::goal)> || job_goal_field<decltype(Fields::goal), Record>);
 
 /// Fields with which a `Record` can be read as a node for copies.
 template <class Fields, class Record>

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <straggle/assign/detail/race.hpp>
+#include <straggle/assign/job_goal.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
@@ -36,6 +37,8 @@ struct backup_case {
     /// Current cost of one second of a slot in seconds of the job, from the load of the cluster; 0 if
     /// unknown. A policy uses its own price if that is higher.
     double slot_price = 0;
+    /// What the job is to achieve; by default to end early.
+    job_goal goal{};
 };
 
 /// The value of a copy, in the unit of the times.
@@ -90,6 +93,9 @@ consteval bool explain_profit() {
     if (!is_finite(c.launch) || !(c.launch >= 0)) return status::out_of_domain;
     if (!is_finite(c.next_slowest) || !(c.next_slowest >= 0)) return status::out_of_domain;
     if (!is_finite(c.slot_price) || !(c.slot_price >= 0)) return status::out_of_domain;
+    if (c.goal != assign::job_goal{} &&
+        !(c.goal.weight >= 0 && c.goal.missed >= 0 && !is_nan(c.goal.deadline)))
+        return status::out_of_domain;
     if (!(c.remaining[0] >= 0 && c.copy[0] >= 0)) return status::out_of_domain;
     return status::ok;
 }
@@ -109,6 +115,10 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// the straggler continues, and time before s, when the next-slowest task of the job ends, gains nothing.
 /// With s = 0 it is E[(r - X - o)+]. The copy holds its slot until the first of both finishes, so the cost is
 /// `slot_price` E[min(r, X + o)]. The slot time that the straggler saves if the copy wins is not credited.
+///
+/// If the job has a deadline d, the gain is that of `time_or_deadline`: time before d gains nothing, so s is
+/// at least d, and the fall of the probability to miss it, P(r > d) P(X + o <= d) if s <= d, counts `missed`
+/// times. A weight multiplies the gain.
 ///
 /// Source: ours; figure 9 of RiskI (Zheng et al. 2014), which that paper's own formula does not express
 /// (`papers::riski_2014::profit`).
@@ -139,6 +149,7 @@ struct expected_gain {
     [[nodiscard]] STRAGGLE_ALWAYS_INLINE constexpr outcome<backup_value> value(backup_case const& c) const {
         expect_ranges();
         if (status const s = detail::check_case(c); s != status::ok) return s;
+        if (c.goal != job_goal{}) return worth_for_goal(c);
         return worth(detail::race(c.remaining, c.copy.moved(c.launch), c.next_slowest), c.slot_price);
     }
     /// The same for many cases at once. If the remaining time is a single number, the searches in the samples
@@ -173,6 +184,23 @@ struct expected_gain {
         return detail::finite_value({means.won - cost, means.won, cost, means.wins});
     }
 
+    [[nodiscard]] constexpr outcome<backup_value> worth_for_goal(backup_case const& c) const {
+        auto const copy = c.copy.moved(c.launch);
+        double const d = c.goal.deadline;
+        bool const has_deadline = c.goal.has_deadline();
+        detail::race_means means =
+            detail::race(c.remaining, copy, has_deadline ? (std::max)(c.next_slowest, d) : c.next_slowest);
+        if (has_deadline && c.next_slowest <= d) {
+            double const late =
+                1 - static_cast<double>(c.remaining.count_up_to(d)) / static_cast<double>(c.remaining.size());
+            double const in_time =
+                static_cast<double>(copy.count_up_to(d)) / static_cast<double>(copy.size());
+            means.won += c.goal.missed * late * in_time;
+        }
+        means.won *= c.goal.weight;
+        return worth(means, c.slot_price);
+    }
+
     // At most `together`.
     void value_some(std::span<backup_case const> cases, std::span<outcome<backup_value>> values) const {
         stats::empirical_view copies[together];
@@ -181,7 +209,8 @@ struct expected_gain {
         bool any_next = false;
         for (std::size_t i = 0; i < cases.size(); ++i) {
             backup_case const& c = cases[i];
-            bool const single = c.remaining.size() == 1 && detail::check_case(c) == status::ok;
+            bool const single =
+                c.remaining.size() == 1 && c.goal == job_goal{} && detail::check_case(c) == status::ok;
             if (single) copies[i] = c.copy.moved(c.launch); // the others stay empty: nothing to search
             remaining[i] = single ? c.remaining[0] : 0.0;
             next_slowest[i] = c.next_slowest;
@@ -198,6 +227,51 @@ struct expected_gain {
                                     cases[i].slot_price);
     }
 };
+
+/// The same for a value of the caller's: the expected gain is that of the job's end with the copy over that
+/// without, E[value(max(min(r, X + o), s)) - value(max(r, s))].
+///
+/// Source: ours.
+/// @par Example
+/// `assigner{expected_value{[](double t, job_goal const& g) { return -g.weight * t * t; }}}`
+/// @tparam Value an `end_value`
+/// @par Cost
+/// value O(a b) for a and b samples, one call of the caller's each; allocates nothing
+template <end_value Value>
+struct expected_value {
+    static constexpr std::string_view name = "expected_value";
+
+    [[no_unique_address]] Value value_of_end{}; ///< the caller's
+    double slot_price = 0.1;                    ///< as in `expected_gain`
+    double least_win_probability = 0.5;         ///< as in `expected_gain`
+
+    /// The value of a copy.
+    /// @return as `expected_gain::value`
+    [[nodiscard]] constexpr outcome<backup_value> value(backup_case const& c) const {
+        if (status const s = detail::check_case(c); s != status::ok) return s;
+        double gain = 0, first = 0, wins = 0;
+        for (std::size_t i = 0; i < c.remaining.size(); ++i) {
+            double const r = c.remaining[i], end = (std::max)(r, c.next_slowest);
+            auto const without = static_cast<double>(value_of_end(end, c.goal));
+            for (std::size_t k = 0; k < c.copy.size(); ++k) {
+                double const x = c.copy[k] + c.launch;
+                first += (std::min)(r, x);
+                if (!(x < r)) continue;
+                wins += 1;
+                gain += static_cast<double>(value_of_end((std::max)(x, c.next_slowest), c.goal)) - without;
+            }
+        }
+        double const pairs = static_cast<double>(c.remaining.size()) * static_cast<double>(c.copy.size());
+        double const cost = (std::max)(slot_price, c.slot_price) * first / pairs;
+        return detail::finite_value({gain / pairs - cost, gain / pairs, cost, wins / pairs});
+    }
+    /// Whether to launch a copy: the profit is positive and the win probability sufficient.
+    [[nodiscard]] constexpr bool accepts(backup_value const& v) const noexcept {
+        return v.profit > 0 && v.win_probability >= least_win_probability;
+    }
+};
+template <class Value, class... Prices>
+expected_value(Value, Prices...) -> expected_value<Value>;
 
 /// The values of many cases, by any policy: for example one straggler with each of the nodes.
 ///

@@ -38,6 +38,71 @@ struct ranked_place {
     friend constexpr bool operator==(ranked_place const&, ranked_place const&) = default;
 };
 
+} // namespace straggle::assign
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Which places a new task may take, and their order.
+class place_order {
+  public:
+    place_order(std::span<assign::free_place const> nodes, double usual, double wait) noexcept
+        : time_(usual > 0 ? usual : 0.0) {
+        constexpr double never = std::numeric_limits<double>::infinity();
+        double best = never;
+        bool any = false;
+        for (assign::free_place const& n : nodes) {
+            if (n.state != node_state::healthy) continue;
+            best = (std::min)(best, n.slowdown);
+            any = any || n.free > 0;
+        }
+        waiting_ = any ? 0.0 : wait;
+        otherwise_ = waiting_ + time_ * (best < never ? best : 1.0);
+    }
+    [[nodiscard]] bool accepts(assign::free_place const& n) const noexcept {
+        if (n.free == 0 || !(n.slowdown > 0)) return false;
+        if (n.state != node_state::last_resort) return n.state == node_state::healthy;
+        // If the task's time is unknown, use a last resort only when nothing else will become free.
+        return time_ > 0 ? time_ * n.slowdown < otherwise_
+                         : !(waiting_ < std::numeric_limits<double>::infinity());
+    }
+    // Sort by one number: steps of 3 %, offset for other states and failing nodes, with the share of busy
+    // slots as the fraction, to 34 bits.
+    [[nodiscard]] static double key(assign::free_place const& n) noexcept {
+        constexpr double steps = 65536;
+        double const step = std::floor(std::log(n.slowdown) / 0.03 + 0.5) + steps / 2;
+        double const behind = (n.state == node_state::healthy ? 0.0 : 2.0) + (n.fails ? 1.0 : 0.0);
+        return behind * steps + std::clamp(step, 0.0, steps - 1) + busy(n);
+    }
+    // The key after the free slots have changed.
+    [[nodiscard]] static double key_again(double key, assign::free_place const& n) noexcept {
+        return std::floor(key) + busy(n);
+    }
+    [[nodiscard]] double end(assign::free_place const& n) const noexcept { return time_ * n.slowdown; }
+
+  private:
+    [[nodiscard]] static double busy(assign::free_place const& n) noexcept {
+        return 1 - (n.free < n.slots ? static_cast<double>(n.free) / n.slots : 1.0);
+    }
+
+    double time_, waiting_ = 0, otherwise_ = 0;
+};
+
+// A place with its key; `tie` spreads tasks over places of one key.
+struct queued_place {
+    double key;
+    std::uint64_t tie;
+    std::uint32_t at;
+
+    [[nodiscard]] bool is_before(queued_place const& other) const noexcept {
+        if (key < other.key || other.key < key) return key < other.key;
+        return tie != other.tie ? tie < other.tie : at < other.at;
+    }
+};
+
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::assign {
+
 /// Ranks the free nodes for a new task, best first.
 ///
 /// Nodes that fail come after all others of their state: otherwise a quickly failing task would return to the
@@ -59,36 +124,9 @@ struct ranked_place {
 inline void rank_places(std::span<free_place const> nodes, double usual, double wait, std::uint64_t task,
                         std::vector<ranked_place>& out) {
     out.clear();
-    double const time = usual > 0 ? usual : 0.0;
-    double best = std::numeric_limits<double>::infinity();
-    bool any = false;
-    for (free_place const& n : nodes) {
-        if (n.state != node_state::healthy) continue;
-        best = (std::min)(best, n.slowdown);
-        any = any || n.free > 0;
-    }
-    double const waiting = any ? 0.0 : wait;
-    double const otherwise = waiting + time * (best < std::numeric_limits<double>::infinity() ? best : 1.0);
-    // Sort by one number: steps of 3 %, offset for other states and failing nodes, with the share of busy
-    // slots as the fraction, to 34 bits.
-    constexpr double steps = 65536;
-    auto const order = [](free_place const& n) {
-        double const step = std::floor(std::log(n.slowdown) / 0.03 + 0.5) + steps / 2;
-        double const behind = (n.state == node_state::healthy ? 0.0 : 2.0) + (n.fails ? 1.0 : 0.0);
-        double const idle = n.free < n.slots ? static_cast<double>(n.free) / n.slots : 1.0;
-        return behind * steps + std::clamp(step, 0.0, steps - 1) + (1 - idle);
-    };
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        free_place const& n = nodes[i];
-        if (n.free == 0 || !(n.slowdown > 0)) continue;
-        bool const last = n.state == node_state::last_resort;
-        if (n.state != node_state::healthy && !last) continue;
-        // If the task's time is unknown, use a last resort only when nothing else will become free.
-        if (last && !(time > 0 ? time * n.slowdown < otherwise
-                               : !(waiting < std::numeric_limits<double>::infinity())))
-            continue;
-        out.push_back({static_cast<std::uint32_t>(i), order(n)});
-    }
+    detail::place_order const order(nodes, usual, wait);
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        if (order.accepts(nodes[i])) out.push_back({static_cast<std::uint32_t>(i), order.key(nodes[i])});
     std::uint64_t const salt = detail::spread(task);
     std::sort(out.begin(), out.end(), [&](ranked_place const& a, ranked_place const& b) {
         if (a.end < b.end || b.end < a.end) return a.end < b.end;
@@ -96,10 +134,60 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
                             y = detail::spread(nodes[b.row].number ^ salt);
         return x != y ? x < y : a.row < b.row;
     });
-    for (ranked_place& p : out) {
-        free_place const& n = nodes[p.row];
-        p = {n.row, time * n.slowdown};
+    for (ranked_place& p : out) p = {nodes[p.row].row, order.end(nodes[p.row])};
+}
+
+/// Places tasks one after the other: each takes a slot of the node that `rank_places` would put first by
+/// then. Stops early when all nodes of that node's state are full: who calls again knows what waits by then.
+///
+/// @param nodes as for `rank_places`; their `free` is reduced
+/// @param usual and `wait`, `task`: as for `rank_places`, the same for all tasks
+/// @param tasks how many
+/// @param queue memory to reuse
+/// @param out appended to, one entry for each task that has a place
+/// @return how many have one
+/// @par Cost
+/// O(n), and O(log n) for each task
+/// @par Guarantees
+/// deterministic
+inline std::size_t fill_places(std::span<free_place> nodes, double usual, double wait, std::uint64_t task,
+                               std::size_t tasks, std::vector<detail::queued_place>& queue,
+                               std::vector<ranked_place>& out) {
+    queue.clear();
+    detail::place_order const order(nodes, usual, wait);
+    std::uint64_t const salt = detail::spread(task);
+    bool any_healthy = false;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        free_place const& n = nodes[i];
+        if (!order.accepts(n)) continue;
+        any_healthy = any_healthy || n.state == node_state::healthy;
+        queue.push_back({order.key(n), detail::spread(n.number ^ salt), static_cast<std::uint32_t>(i)});
     }
+    if (any_healthy) // a last resort follows all of these, and only if it still pays by then
+        queue.erase(std::remove_if(queue.begin(), queue.end(),
+                                   [&](detail::queued_place const& p) {
+                                       return nodes[p.at].state != node_state::healthy;
+                                   }),
+                    queue.end());
+    auto const is_after = [](detail::queued_place const& a, detail::queued_place const& b) {
+        return b.is_before(a);
+    };
+    std::make_heap(queue.begin(), queue.end(), is_after);
+    std::size_t placed = 0;
+    for (; placed < tasks && !queue.empty(); ++placed) {
+        std::pop_heap(queue.begin(), queue.end(), is_after);
+        detail::queued_place& first = queue.back();
+        free_place& n = nodes[first.at];
+        out.push_back({n.row, order.end(n)});
+        --n.free;
+        if (n.free == 0) {
+            queue.pop_back();
+        } else {
+            first.key = order.key_again(first.key, n);
+            std::push_heap(queue.begin(), queue.end(), is_after);
+        }
+    }
+    return placed;
 }
 
 } // namespace straggle::assign

@@ -90,7 +90,7 @@ class published {
     // current_; it is of another slot, because the writer never takes the current one.
     //
     // - What was written into s before P happens before B, so the reader sees all of it.
-    // - Between P and C nobody writes into s: it is current.
+    // - Between P and C the writer leaves s alone: it is current.
     // - Whatever is written into s after C is written after a D that follows C. A comes before B in program
     //   order; B before C, because it read the value that C replaced; C before D in program order. So A is
     //   before D in the one order: D sees a count with this reader in it, which is 0 only if the reader has
@@ -102,7 +102,7 @@ class published {
     // reader relies on is that s is current at B, with the count already up; it then reads the newer value.
     // Nor does it harm to count oneself into a slot that is being written: only the count is touched, and it
     // is always there, for slots are deleted with the whole only. At worst the writer passes over a slot that
-    // nobody reads.
+    // no one reads.
   public:
     /// One value, unchanged for as long as this object lives. Like a pointer: may be empty, can be moved
     /// (also to another thread) but not copied.

@@ -128,7 +128,7 @@ struct node_aware {
     double model_doubt = 0.15; ///< deviation of the logarithm of a node's `slowdown`, from job to job
     /// The time before an attempt starts to work, which its progress does not show: starting a process or a
     /// container, fetching the first input. Unset: learned if usual times and nodes are known, otherwise 0,
-    /// as it is then part of the usual time found.
+    /// since the usual time then includes it.
     std::optional<double> start_up{};
     /// Only tasks that a copy could still overtake. If false, every straggler is named, for analysis rather
     /// than for copies: with history, in the experiments' scenarios, recall is then 0.99 to 1 instead of 0.94

@@ -191,11 +191,11 @@ class node_days {
                     mean = sofar.mean();
                     sd = std::sqrt(sofar.population_variance());
                 }
-                bool const told = carried || cells[day].count() > 0;
+                bool const known = carried || cells[day].count() > 0;
                 double* const out = &values[row * columns() + features_per_day * day];
-                out[0] = told ? mean : missing;
-                out[1] = told ? sd : missing;
-                out[2] = told ? static_cast<double>(sofar.count()) : missing;
+                out[0] = known ? mean : missing;
+                out[1] = known ? sd : missing;
+                out[2] = known ? static_cast<double>(sofar.count()) : missing;
             }
         }
         for (std::size_t day = 0; day < days_; ++day)

@@ -74,11 +74,11 @@ struct clustering {
 /// @par Example
 /// `kmeans groups;  groups.fit(table);  for (k = 2; k <= 10; ++k) groups.group(k, engine, result);`
 /// @par Cost
-/// `fit` copies the table (12 bytes per value, as it is kept in single precision, too: where that is certain
-/// to tell the nearest center no other distance is taken), and for up to 2048 rows takes the distances of all
-/// pairs, which then serve all seedings (8 bytes per pair, at most 34 MB); `group` O(restarts rounds rows
-/// clusters columns) at most, the bounds save most of it for many rows. Allocates nothing once tables as
-/// large have been fitted
+/// `fit` copies the table (12 bytes per value, which include a copy in single precision: where that
+/// decides the nearest center with certainty, no other distance is computed), and for up to 2048 rows takes
+/// the distances of all pairs, which then serve all seedings (8 bytes per pair, at most 34 MB); `group`
+/// O(restarts rounds rows clusters columns) at most, the bounds save most of it for many rows. Allocates
+/// nothing once tables as large have been fitted
 /// @par Guarantees
 /// the same engine gives the same groups; on other machines up to rounding. Ties go to the
 /// first center. An empty group takes the row that is farthest from its center; with fewer distinct rows than

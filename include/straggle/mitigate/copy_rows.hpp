@@ -93,6 +93,19 @@ struct copy_row {
     bool probe = false; ///< to try a node on probation, not to help the task
 };
 
+/// A job with a deadline.
+struct job_row {
+    std::uint64_t job = 0;        ///< as in `running_row`
+    std::uint32_t row = 0;        ///< of one of its attempts, the caller's
+    bool is_known = false;        ///< whether the times of its tasks are known; if not, `end` is 0
+    std::uint32_t copies = 0;     ///< of its tasks, that run
+    time_range end{};             ///< time until its running tasks have ended, with the copies that run now
+    double deadline = 0;          ///< time left until its deadline; negative: missed
+    double weight = 1;            ///< as passed
+    double miss_probability = 0;  ///< probability that one of its running tasks ends later
+    double least_probability = 0; ///< the same if each of its tasks had a copy on a usual node from now on
+};
+
 /// An original to stop: its node hangs, and a copy of it runs.
 struct kill_row {
     std::uint32_t task_row = 0; ///< the caller's

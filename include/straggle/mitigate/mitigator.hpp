@@ -211,6 +211,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         loop_.decide({.step = step,
                       .may_decide = holds_lease(now),
                       .running = tasks_.rows(),
+                      .goals = tasks_.goals(),
                       .nodes = fleet_.rows(),
                       .user_rows = fleet_.user_rows(),
                       .user_nodes = fleet_.total(),
@@ -249,9 +250,39 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     std::span<mitigate::planned_place const>
     rank_places(Job const& job, Nodes&& nodes, cluster_load const& load = mitigate::last_load,
                 double input = detail::unknown, CanRun&& can_run = {}) {
-        mitigate::new_task task{.job = this->key_of_job(job), .input = input};
-        if (auto const* const known = loop_.jobs().find(task.job)) task.kind = known->kind;
-        return rank<CanRun>(task, nodes, load, can_run);
+        return rank<CanRun>(task_of(job, input), nodes, load, can_run);
+    }
+    /// Where several new tasks of a job run best, if they start one after the other: each takes a slot of the
+    /// node that `rank_places` would put first by then. The answers are the same; for a job left alone they
+    /// are drawn with the same odds.
+    /// @param tasks how many
+    /// @param load current; `waiting` tasks come before all of these. The other parameters are those of
+    /// `rank_places`
+    /// @return one place for each task, in turn; shorter if the others do better to wait. Valid until the
+    /// next call
+    /// @par Cost
+    /// O(n) for n nodes, and O(log n) for each task
+    template <base::identifier Job, std::ranges::forward_range Nodes, class CanRun = detail::any_node>
+        requires std::convertible_to<Job const&, job_key> && std::predicate<CanRun&, Node const&>
+    std::span<mitigate::planned_place const> place_tasks(Job const& job, std::size_t tasks, Nodes&& nodes,
+                                                         cluster_load const& load = mitigate::last_load,
+                                                         double input = detail::unknown,
+                                                         CanRun&& can_run = {}) {
+        mitigate::new_task task = task_of(job, input);
+        bool const is_alone = read_places<CanRun>(task, nodes, load, can_run);
+        placed_.clear();
+        if (is_alone) {
+            loop_.draw_each(places_, tasks, placed_);
+        } else if (!loop_.places_by_time()) {
+            loop_.fill_in_turn(places_, tasks, placed_);
+        } else {
+            auto const is_full = [](mitigate::place_row const& p) { return p.free == 0; };
+            while (loop_.fill(task, places_, load_, tasks - placed_.size(), placed_) > 0 &&
+                   placed_.size() < tasks)
+                if (!task.only_here)
+                    places_.erase(std::remove_if(places_.begin(), places_.end(), is_full), places_.end());
+        }
+        return answer();
     }
     /// The same for a record of the task; reads its job, kind and input.
     /// @param can_run `can_run(task, node)`, as for `decide`
@@ -368,17 +399,33 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         return lease_.holder == options_.decider && line_.absolute(line_.at(now)) < lease_.until;
     }
 
-    // `Given`: what the caller passed; for a restricted task, the wait depends on the nodes it may use.
+    template <class Job>
+    [[nodiscard]] mitigate::new_task task_of(Job const& job, double input) const {
+        mitigate::new_task task{.job = this->key_of_job(job), .input = input};
+        if (auto const* const known = loop_.jobs().find(task.job)) task.kind = known->kind;
+        return task;
+    }
+    // Whether the job is left alone. `Given`: what the caller passed; for a restricted task, the wait depends
+    // on the nodes it may use.
     template <class Given, class Nodes, class CanRun>
-    std::span<mitigate::planned_place const> rank(mitigate::new_task task, Nodes&& nodes,
-                                                  cluster_load const& load, CanRun&& can_run) {
+    bool read_places(mitigate::new_task& task, Nodes&& nodes, cluster_load const& load, CanRun&& can_run) {
         task.only_here = !std::same_as<std::remove_cvref_t<Given>, detail::any_node>;
         task.queue_is_now = load != mitigate::last_load;
         if (task.queue_is_now) load_ = load;
         bool const is_alone = loop_.is_left_alone(task.job);
         loop_.placed(task.job, is_alone, task.kind);
-        ranked_.clear();
         fleet_.read_places(nodes, loop_, task.only_here || is_alone, can_run, places_);
+        return is_alone;
+    }
+    [[nodiscard]] std::span<mitigate::planned_place const> answer() {
+        ranked_.clear();
+        for (auto const& p : placed_) ranked_.push_back({p.row, p.end});
+        return detail::span_of(ranked_);
+    }
+    template <class Given, class Nodes, class CanRun>
+    std::span<mitigate::planned_place const> rank(mitigate::new_task task, Nodes&& nodes,
+                                                  cluster_load const& load, CanRun&& can_run) {
+        bool const is_alone = read_places<Given>(task, nodes, load, can_run);
         leave_out_failed(task);
         if (is_alone)
             loop_.draw(places_, placed_);
@@ -386,8 +433,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
             loop_.rank(task, places_, load_, placed_);
         else
             loop_.list(places_, placed_);
-        for (auto const& p : placed_) ranked_.push_back({p.row, p.end});
-        return detail::span_of(ranked_);
+        return answer();
     }
 
     // A task returns to a node where it failed only if no other is free.

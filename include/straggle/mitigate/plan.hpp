@@ -61,6 +61,24 @@ struct planned_kill {
     std::size_t row = 0; ///< in the range of running attempts
 };
 
+/// A job with a deadline, of which tasks run. Tasks that have not started are not considered.
+struct planned_job {
+    std::size_t row = 0;         ///< in the range of running attempts: one of its attempts
+    planned_time end{};          ///< time until its running tasks have ended, with the copies that run now
+    double deadline = 0;         ///< time left until its deadline; negative: missed
+    double weight = 1;           ///< as passed
+    double miss_probability = 0; ///< probability that one of its running tasks ends after the deadline
+    /// the same if each of its tasks had a copy on a usual node from now on: what copies could still achieve
+    double least_probability = 0;
+    std::uint32_t copies = 0;  ///< of its tasks, that run now
+    std::uint32_t planned = 0; ///< further ones in this plan
+    bool is_known = false; ///< false: too little is known about its times; `end` and probabilities are 0, or
+                           ///< the latter 1 after the deadline
+
+    /// Whether it misses its deadline whatever is done, nineteen times in twenty.
+    [[nodiscard]] constexpr bool is_lost() const noexcept { return least_probability >= 0.95; }
+};
+
 /// A node where a new task can run.
 struct planned_place {
     std::size_t row = 0; ///< in the range of nodes
@@ -128,6 +146,10 @@ class mitigation_plan {
     [[nodiscard]] std::span<mitigate::planned_kill const> kills() const noexcept {
         return detail::span_of(kills_);
     }
+    /// Jobs with a deadline that have running tasks; in no particular order.
+    [[nodiscard]] std::span<mitigate::planned_job const> jobs() const noexcept {
+        return detail::span_of(jobs_);
+    }
     /// The notes, each once.
     [[nodiscard]] std::span<mitigate::plan_note const> notes() const noexcept {
         return detail::span_of(notes_.data(), noted_);
@@ -149,6 +171,7 @@ class mitigation_plan {
     std::vector<mitigate::planned_node> nodes_;
     std::vector<mitigate::planned_copy> copies_;
     std::vector<mitigate::planned_kill> kills_;
+    std::vector<mitigate::planned_job> jobs_;
     std::array<mitigate::plan_note, mitigate::plan_note_count> notes_{};
     std::size_t noted_ = 0;
 };
@@ -165,11 +188,13 @@ class plan_writer {
         plan_.nodes_.clear();
         plan_.copies_.clear();
         plan_.kills_.clear();
+        plan_.jobs_.clear();
         plan_.noted_ = 0;
     }
     [[nodiscard]] std::vector<mitigate::planned_node>& nodes() noexcept { return plan_.nodes_; }
     [[nodiscard]] std::vector<mitigate::planned_copy>& copies() noexcept { return plan_.copies_; }
     [[nodiscard]] std::vector<mitigate::planned_kill>& kills() noexcept { return plan_.kills_; }
+    [[nodiscard]] std::vector<mitigate::planned_job>& jobs() noexcept { return plan_.jobs_; }
     void note(mitigate::plan_note note) noexcept {
         if (!plan_.has(note)) plan_.notes_[plan_.noted_++] = note;
     }

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -56,20 +57,36 @@ void append(std::string& out, Parts const&... parts) {
 namespace straggle::inline STRAGGLE_ABI::mitigate {
 
 /// Appends how slow a node is: "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks"; if only a
-/// lower bound is known, "at least 2.00 times as long as elsewhere; 3 attempts still running".
+/// lower bound is known, "at least 2.00 times as long as elsewhere; 3 attempts still running", or "; its
+/// attempts were stopped before they ended".
 /// @par Cost
 /// allocates only if the text lacks capacity
 inline void append_reason(std::string& out, slowdown const& s) {
     using two = detail::fixed<2>;
-    if (!s.is_known() && s.value > 1)
-        return detail::append(out, "at least ", two{s.value}, " times as long as elsewhere; ", s.tasks,
-                              s.tasks == 1 ? " attempt" : " attempts", " still running");
+    if (!s.is_known() && s.value > 1) {
+        detail::append(out, "at least ", two{s.value}, " times as long as elsewhere; ");
+        if (s.tasks == 0) return detail::append(out, "its attempts were stopped before they ended");
+        return detail::append(out, s.tasks, s.tasks == 1 ? " attempt" : " attempts", " still running");
+    }
     if (!s.is_known())
         detail::append(out, "not known well enough, ");
     else
         detail::append(out, "takes ", two{s.value}, " times as long as elsewhere (", two{s.low}, " to ",
                        two{s.high}, "), ");
     detail::append(out, s.tasks, s.tasks == 1 ? " task" : " tasks");
+}
+
+/// Why a node is in service despite evidence against it: "too many slots would be out"; empty if it is not.
+[[nodiscard]] constexpr std::string_view reason(blacklist::spared by) noexcept {
+    constexpr std::array<std::string_view, 8> words{"",
+                                                    "too many slots would be out",
+                                                    "the others could not carry its tasks",
+                                                    "it is the last of its failure domain",
+                                                    "the operator pins it",
+                                                    "too many nodes were excluded lately",
+                                                    "too many nodes look bad to believe it",
+                                                    "no new exclusions were asked for"};
+    return words[static_cast<std::size_t>(by)];
 }
 
 /// Appends a node's state and the reason.
@@ -96,16 +113,8 @@ inline void append_reason(std::string& out, planned_node const& n) {
     }
     if (!n.why.rule.empty())
         detail::append(out, " (", n.why.rule, ": ", two{n.why.value}, " against ", two{n.why.threshold}, ")");
-    constexpr std::array<std::string_view, 8> spared{"",
-                                                     "too many slots would be out",
-                                                     "the others could not carry its tasks",
-                                                     "it is the last of its failure domain",
-                                                     "the operator pins it",
-                                                     "too many nodes were excluded lately",
-                                                     "too many nodes look bad to believe it",
-                                                     "no new exclusions were asked for"};
     if (n.spared_by != blacklist::spared::no)
-        detail::append(out, "; in service, since ", spared[static_cast<std::size_t>(n.spared_by)]);
+        detail::append(out, "; in service, since ", reason(n.spared_by));
 }
 
 /// Appends why a task should get a copy.
@@ -119,6 +128,26 @@ inline void append_reason(std::string& out, planned_copy const& c) {
     if (!c.why.rule.empty())
         detail::append(out, " (", c.why.rule, ": ", time{c.why.value}, " against ", time{c.why.threshold},
                        ", usual ", time{c.why.usual}, ")");
+}
+
+/// Appends when a job with a deadline ends, and what is done: "deadline in 30: ends in 42 (33 to 61), misses
+/// it with 96 %, at least 12 % with copies; 1 copy runs, 2 planned".
+inline void append_reason(std::string& out, planned_job const& j) {
+    using time = detail::brief;
+    using percent = detail::fixed<0>;
+    if (j.deadline > 0)
+        detail::append(out, "deadline in ", time{j.deadline});
+    else
+        detail::append(out, "deadline missed by ", time{-j.deadline});
+    if (!j.is_known) return detail::append(out, ": its times are not known yet");
+    detail::append(out, ": ends in ", time{j.end.middle}, " (", time{j.end.low}, " to ", time{j.end.high},
+                   ")");
+    if (!(j.deadline > 0)) return;
+    detail::append(out, ", misses it with ", percent{100 * j.miss_probability}, " %, at least ",
+                   percent{100 * j.least_probability}, " % with copies; ");
+    if (j.is_lost()) return detail::append(out, "nothing can help");
+    detail::append(out, std::uint64_t{j.copies}, j.copies == 1 ? " copy runs, " : " copies run, ",
+                   std::uint64_t{j.planned}, " planned");
 }
 
 /// Appends why an attempt should be killed.

@@ -19,6 +19,7 @@
 #include <straggle/mitigate/speculator_options.hpp>
 #include <straggle/mitigate/stages.hpp>
 #include <straggle/predict/sibling_times.hpp>
+#include <straggle/record/attempt_event.hpp>
 #include <straggle/record/cluster_load.hpp>
 
 #include <algorithm>
@@ -51,6 +52,10 @@ struct runs_anywhere {
 /// price of slot time; while no slot idles, only if it saves more slot time than it takes: see
 /// `assign::worth_of`, `assign::race_record`. It goes to the free healthy node where it ends first, never to
 /// the task's own node.
+///
+/// **A job with a deadline** values time by `assign::time_or_deadline`, a missed deadline `missed` usual
+/// times of its tasks. Tasks that may make it miss the deadline are considered for a copy before they are
+/// late, and while no slot idles a copy may also be worth its slot time by the deadline.
 ///
 /// **A probe** is a copy on a node on probation. It takes no slot that other work could use and needs no
 /// gain.
@@ -97,13 +102,14 @@ class speculator {
     /// @param places all nodes
     /// @param load of the cluster; only `waiting` is read: slots that tasks wait for are not idle
     /// @param can_run `(task_row, node_row) -> bool`, called only for what would be launched
+    /// @param goals of jobs that have a deadline or a weight, each job once, in ascending order of `job`
     template <class CanRun = runs_anywhere>
     void plan(double now, std::span<running_row const> running, std::span<place_row const> places,
-              cluster_load const& load, CanRun&& can_run = {}) {
+              cluster_load const& load, CanRun&& can_run = {}, std::span<running_goal const> goals = {}) {
         copies_.clear();
         notes_ = {};
         detail::slot_supply supply = supply_of(places, load);
-        scan_.look(now, running, places, book_);
+        scan_.look(now, running, places, goals, book_);
         supply.copies = static_cast<double>(scan_.copies_running_);
         std::uint64_t slots = 0;
         healthy_ = {};
@@ -138,6 +144,8 @@ class speculator {
     [[nodiscard]] std::span<late_task const> suspects() const noexcept {
         return detail::span_of(scan_.late_);
     }
+    /// Jobs with a deadline that have running tasks, by job.
+    [[nodiscard]] std::span<job_row const> jobs() const noexcept { return detail::span_of(scan_.due_); }
     /// Summary of the round.
     [[nodiscard]] copy_notes const& notes() const noexcept { return notes_; }
 
@@ -148,26 +156,33 @@ class speculator {
     /// @param out written, best first; see `assign::rank_places`
     void rank_places(new_task const& task, std::span<place_row const> places, cluster_load const& load,
                      std::vector<assign::ranked_place>& out) {
-        free_.clear();
-        healthy_slots told;
-        for (place_row const& p : places) {
-            free_.push_back(
-                {p.row, p.hung ? 0 : p.free, p.slots, p.state, detail::believed(p.slow), p.fails, p.node});
-            told.add(p);
-        }
-        // Nodes without a free slot may be omitted: one present at the last plan and not passed now is full.
-        double const busy = (std::max)(told.busy, task.only_here ? 0.0 : healthy_.all() - told.free);
-        double wait = std::numeric_limits<double>::infinity();
-        if (busy > 0) {
-            // Slots free up once per usual / busy for all that wait; slots filled since the last plan free up
-            // together, after a whole task.
-            double const taken = task.only_here ? 0.0 : (std::max)(busy - healthy_.busy, 0.0);
-            double tasks = (waiting_now(task, load, taken) + 1) / busy;
-            if (taken > 0) tasks += (std::ceil(tasks) - tasks) * taken / busy;
-            wait = scan_.usual() * tasks;
-        }
+        double const wait = read_places(task, places, load);
         assign::rank_places(detail::span_of(free_), scan_.usual_of(task.job, task.kind, task.input), wait,
                             task.job, out);
+        for (assign::ranked_place& p : out) p.row = places[p.row].row;
+    }
+    /// Places tasks of a job one after the other, each where `rank_places` would put it first by then. Stops
+    /// early when all nodes of that node's state are full; call again for the rest, until none is placed.
+    /// @param task what is known about each of them
+    /// @param places as above; `free` is reduced by the slots that are taken
+    /// @param load of the cluster; `waiting` tasks come before all of these
+    /// @param tasks how many
+    /// @param out appended to: for each task that is placed, the row of its node
+    /// @return how many are placed
+    /// @par Cost
+    /// O(n), and O(log n) for each task
+    std::size_t fill_places(new_task const& task, std::span<place_row> places, cluster_load const& load,
+                            std::size_t tasks, std::vector<assign::ranked_place>& out) {
+        double const usual = scan_.usual_of(task.job, task.kind, task.input);
+        double const wait = read_places(task, places, load);
+        std::size_t const before = out.size();
+        std::size_t const placed = assign::fill_places(free_, usual, wait, task.job, tasks, queue_, out);
+        for (assign::ranked_place& p : std::span(out).subspan(before)) {
+            place_row& at = places[p.row];
+            --at.free;
+            p.row = at.row;
+        }
+        return placed;
     }
 
     /// The job is over: its times go to its kind. Optional: jobs not seen for longer than their longest task
@@ -280,6 +295,29 @@ class speculator {
         return supply;
     }
 
+    // Fills `free_`, with the index of each place as its row; returns how long a task waits that is placed
+    // nowhere.
+    [[nodiscard]] double read_places(new_task const& task, std::span<place_row const> places,
+                                     cluster_load const& load) {
+        free_.clear();
+        healthy_slots told;
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            place_row const& p = places[i];
+            free_.push_back({static_cast<std::uint32_t>(i), p.hung ? 0 : p.free, p.slots, p.state,
+                             detail::believed(p.slow), p.fails, p.node});
+            told.add(p);
+        }
+        // Nodes without a free slot may be omitted: one present at the last plan and not passed now is full.
+        double const busy = (std::max)(told.busy, task.only_here ? 0.0 : healthy_.all() - told.free);
+        if (!(busy > 0)) return std::numeric_limits<double>::infinity();
+        // Slots free up once per usual / busy for all that wait; slots filled since the last plan free up
+        // together, after a whole task.
+        double const taken = task.only_here ? 0.0 : (std::max)(busy - healthy_.busy, 0.0);
+        double tasks = (waiting_now(task, load, taken) + 1) / busy;
+        if (taken > 0) tasks += (std::ceil(tasks) - tasks) * taken / busy;
+        return scan_.usual() * tasks;
+    }
+
     void note(double now, std::size_t nodes) {
         double const passed = begun_ && now > now_ ? now - now_ : 0.0, usual = scan_.usual();
         recent_ = (usual > 0 ? recent_ * std::exp(-passed / usual) : 0.0) + just_ended_;
@@ -311,6 +349,7 @@ class speculator {
     healthy_slots healthy_;                        // at the last plan
     bool begun_ = false;
     std::vector<assign::free_place> free_{};
+    std::vector<detail::queued_place> queue_{};
     std::vector<copy_row> copies_{};
     copy_notes notes_{};
 };

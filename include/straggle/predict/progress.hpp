@@ -35,11 +35,11 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 /// - `elapsed()` is the time of the last reading used, 0 before the first.
 template <class Estimator>
 concept progress_estimator =
-    std::copyable<Estimator> && requires(Estimator& estimator, Estimator const& told, double x) {
+    std::copyable<Estimator> && requires(Estimator& estimator, Estimator const& fed, double x) {
         { estimator.observe(x, x) } noexcept -> std::same_as<bool>;
-        { told.remaining() } noexcept -> std::same_as<outcome<double>>;
-        { told.rate() } noexcept -> std::same_as<outcome<double>>;
-        { told.elapsed() } noexcept -> std::same_as<double>;
+        { fed.remaining() } noexcept -> std::same_as<outcome<double>>;
+        { fed.rate() } noexcept -> std::same_as<outcome<double>>;
+        { fed.elapsed() } noexcept -> std::same_as<double>;
     };
 
 /// Why a reading could not be used.

@@ -323,10 +323,11 @@ class sibling_times {
 
     // Adds a job's data to its kind and to the cluster.
     void fold(detail::job_times& j) {
-        ++learned_;
+        if (!(j.tasks() >= detail::ended_mass::fewest)) return; // most jobs of few tasks
         j.centre();
         detail::ended_mass mass;
         if (!mass.read(j)) return;
+        ++learned_;
         mass.add_to(all_, cluster_memory * options_.kind_memory);
         detail::kind_times* const kind = j.kind == no_kind ? nullptr : kinds_.find(j.kind);
         if (!kind) return;

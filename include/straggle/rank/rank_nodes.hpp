@@ -236,6 +236,15 @@ auto rank_nodes(Attempts&&, Fields const&, Options const&) {
                   "the options of rank_nodes are a rank_options{.normalizer = ..., .estimator = ...}");
 }
 
+/// Not a valid call: makes the compiler say that fields are missing.
+template <std::ranges::input_range Attempts>
+    requires(!record::has_task_traits<std::ranges::range_value_t<Attempts>>)
+node_ranking<std::uint32_t, std::uint32_t> rank_nodes(Attempts&&) {
+    constexpr bool has_traits = record::has_task_traits<std::ranges::range_value_t<Attempts>>;
+    static_assert(has_traits, "rank_nodes(attempts) needs task_traits of the record, or attempt_fields");
+    return {};
+}
+
 /// The same with the fields that `task_traits` names.
 template <std::ranges::input_range Attempts, class Options = rank_options<>>
     requires record::has_task_traits<std::ranges::range_value_t<Attempts>> && detail::is_rank_options<Options>

@@ -261,11 +261,11 @@ struct ranking_access {
                                        std::span<rank::unranked_node<NodeId> const> unranked,
                                        rank::edge_rule edges) {
         std::size_t const size = nodes.size() + unranked.size();
-        constexpr std::size_t nobody = static_cast<std::size_t>(-1);
-        std::vector<std::size_t> place(size, nobody); // by order of first appearance
+        constexpr std::size_t not_seen = static_cast<std::size_t>(-1);
+        std::vector<std::size_t> place(size, not_seen); // by order of first appearance
         for (std::size_t k = 0; k < size; ++k) {
             std::uint32_t const seen = k < nodes.size() ? nodes[k].seen : unranked[k - nodes.size()].seen;
-            if (seen >= size || place[seen] != nobody) return false;
+            if (seen >= size || place[seen] != not_seen) return false;
             place[seen] = k;
         }
         ranking.edges_ = edges;

@@ -146,7 +146,7 @@ class relative_times {
     [[nodiscard]] time_sums<double> in_tasks() const noexcept {
         time_sums<double> s;
         for (std::size_t k = 0; k < sums::members.size(); ++k)
-            s.*time_sums<double>::members[k] = static_cast<double>(told(sums_.*sums::members[k])) / unit;
+            s.*time_sums<double>::members[k] = static_cast<double>(exact_sum(sums_.*sums::members[k])) / unit;
         s.tasks = sums_.tasks;
         s.jobs = sums_.jobs;
         return s;
@@ -156,7 +156,7 @@ class relative_times {
     void write(Writer& out) const {
         for (auto const member : sums::members) {
             if constexpr (Exact)
-                out.i64(told(sums_.*member));
+                out.i64(exact_sum(sums_.*member));
             else
                 out.real(sums_.*member);
         }
@@ -180,7 +180,7 @@ class relative_times {
     }
     friend bool operator==(relative_times const& a, relative_times const& b) noexcept {
         for (auto const member : sums::members)
-            if (told(a.sums_.*member) != told(b.sums_.*member)) return false;
+            if (exact_sum(a.sums_.*member) != exact_sum(b.sums_.*member)) return false;
         return a.sums_.tasks == b.sums_.tasks && a.sums_.jobs == b.sums_.jobs;
     }
 
@@ -196,7 +196,7 @@ class relative_times {
             to += x;
     }
     // Modulo 2^63, so that a wrapped sum is not negative.
-    static sum_type told(sum_type x) noexcept {
+    static sum_type exact_sum(sum_type x) noexcept {
         if constexpr (Exact)
             return x & (std::numeric_limits<std::int64_t>::max)();
         else

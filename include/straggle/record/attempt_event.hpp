@@ -10,6 +10,7 @@
 #include <straggle/record/attempt_status.hpp>
 
 #include <cstdint>
+#include <limits>
 
 namespace straggle::inline STRAGGLE_ABI {
 
@@ -37,6 +38,15 @@ struct running_attempt {
     double start = 0;             ///< when it started
     bool copy = false;            ///< a speculative copy of a task that runs elsewhere
     double input = 0;             ///< how much it has to read; 0: unknown
+};
+
+/// What a running job is to achieve.
+struct running_goal {
+    std::uint64_t job = 0; ///< key of the job
+    /// when it has to end; infinite: it has no deadline
+    double deadline = (std::numeric_limits<double>::infinity)();
+    double weight = 1; ///< how many times as much it counts as another job
+    friend constexpr bool operator==(running_goal const&, running_goal const&) = default;
 };
 
 } // namespace straggle

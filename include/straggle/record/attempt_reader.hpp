@@ -40,11 +40,11 @@ bool read_times(Line const& line, Fields const& fields, Record const& record, do
         double const took = to_time(unwrap(field));
         end = now;
         if constexpr (has_end<Fields>) {
-            double const told = read_point(line, fields.end, record);
-            if (is_finite(told)) end = told;
+            double const reported = read_point(line, fields.end, record);
+            if (is_finite(reported)) end = reported;
         } else if constexpr (has_start<Fields>) {
-            double const told = read_point(line, fields.start, record);
-            if (is_finite(told)) end = told + took;
+            double const reported = read_point(line, fields.start, record);
+            if (is_finite(reported)) end = reported + took;
         }
         start = end - took;
     } else {

@@ -141,7 +141,7 @@ consteval bool explain_limit() {
             }, "admits of a limit has to return bool");
         static_assert(
             requires(Limit& l, Request const& r) { l.take(r); },
-            "a limit needs take(request): it is told what was granted");
+            "a limit needs take(request): it receives what was granted");
     }
     static_assert(!std::is_class_v<Limit> || record::limit<Limit, Context, Request>,
                   "this is no record::limit");

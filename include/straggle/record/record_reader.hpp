@@ -75,6 +75,10 @@ concept has_is_copy = requires { requires given<decltype(Fields::is_copy)>; };
 template <class Fields>
 concept has_outrun = requires { requires given<decltype(Fields::outrun)>; };
 template <class Fields>
+concept has_deadline = requires { requires given<decltype(Fields::deadline)>; };
+template <class Fields>
+concept has_weight = requires { requires given<decltype(Fields::weight)>; };
+template <class Fields>
 concept has_machine_class = requires { requires given<decltype(Fields::machine_class)>; };
 template <class Fields>
 concept has_domain = requires { requires given<decltype(Fields::domain)>; };
@@ -162,6 +166,9 @@ consteval bool explain_attempts_that_run() {
                 do_clocks_agree<decltype(ended::end), Attempt, decltype(running::start), Running>(),
             ".start and .end of attempts that ended and .start of those that run have to be points in time "
             "of one clock");
+        static_assert(
+            do_clocks_agree<decltype(running::start), Running, decltype(running::deadline), Running>(),
+            ".start and .deadline of attempts that run have to be points in time of one clock");
     }
     return true;
 }

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 namespace straggle::inline STRAGGLE_ABI::record {
 
@@ -23,6 +24,13 @@ namespace straggle::inline STRAGGLE_ABI::record {
 template <class Field, class Record>
 concept progress_field =
     base::projection_of<Field, Record> && std::floating_point<detail::field_value_t<Field, Record>>;
+
+/// How many times as much a job counts as another; may be optional. Negative and infinite ones count as
+/// missing.
+template <class Field, class Record>
+concept weight_field =
+    base::projection_of<Field, Record> && std::is_arithmetic_v<detail::field_value_t<Field, Record>> &&
+    !std::same_as<detail::field_value_t<Field, Record>, bool>;
 
 } // namespace straggle::record
 
@@ -37,8 +45,10 @@ namespace straggle::inline STRAGGLE_ABI {
 template <class Job = base::no_field, class Task = base::no_field, class Node = base::no_field,
           class Start = base::no_field, class Progress = base::no_field, class Reported = base::no_field,
           class Input = base::no_field, class Kind = base::no_field, class IsCopy = base::no_field,
-          class MayCopy = base::no_field, class Copies = base::no_field>
+          class MayCopy = base::no_field, class Copies = base::no_field, class Deadline = base::no_field,
+          class Weight = base::no_field>
 struct running_fields { // .job .task .node .start .progress .reported .input .kind .is_copy .may_copy .copies
+                        // .deadline .weight
     [[no_unique_address]] Job job{};           ///< `job_field`; used by a mitigator
     [[no_unique_address]] Task task{};         ///< `task_field`; if absent, a mitigator plans no copies
     [[no_unique_address]] Node node{};         ///< `node_field`
@@ -53,6 +63,10 @@ struct running_fields { // .job .task .node .start .progress .reported .input .k
     [[no_unique_address]] MayCopy may_copy{}; ///< `flag_field`; if absent, every task may have copies
     [[no_unique_address]] Copies
         copies{}; ///< `count_field`: running attempts of the task, itself included; if absent, 1
+    [[no_unique_address]] Deadline deadline{}; ///< `time_field`: when its job has to end; of several tasks,
+                                               ///< the earliest counts; used by a mitigator
+    [[no_unique_address]] Weight
+        weight{}; ///< `weight_field`: of its job; of several tasks, the largest counts; if absent, 1
 };
 
 } // namespace straggle
@@ -89,7 +103,9 @@ concept running_attempt_fields_for =
     (!detail::given<decltype(Fields::reported)> || time_field<decltype(Fields::reported), Record>) &&
     (!detail::given<decltype(Fields::kind)> || label_field<decltype(Fields::kind), Record>) &&
     (!detail::given<decltype(Fields::may_copy)> || flag_field<decltype(Fields::may_copy), Record>) &&
-    (!detail::given<decltype(Fields::is_copy)> || flag_field<decltype(Fields::is_copy), Record>);
+    (!detail::given<decltype(Fields::is_copy)> || flag_field<decltype(Fields::is_copy), Record>) &&
+    (!detail::given<decltype(Fields::deadline)> || time_field<decltype(Fields::deadline), Record>) &&
+    (!detail::given<decltype(Fields::weight)> || weight_field<decltype(Fields::weight), Record>);
 
 /// Why a snapshot of a running task could not be used.
 enum class running_rejection : std::uint8_t {

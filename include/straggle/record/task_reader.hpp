@@ -12,6 +12,7 @@
 #include <straggle/base/projection.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/spread_sort.hpp>
+#include <straggle/record/attempt_event.hpp>
 #include <straggle/record/record_reader.hpp>
 #include <straggle/record/running.hpp>
 
@@ -89,6 +90,8 @@ class task_reader {
 
     [[nodiscard]] Fields const& fields() const noexcept { return fields_; }
     [[nodiscard]] std::span<read_running_row const> rows() const noexcept { return span_of(rows_); }
+    // What jobs are to achieve, by job; only of those whose records say so.
+    [[nodiscard]] std::span<running_goal const> goals() const noexcept { return span_of(goals_); }
     [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
     [[nodiscard]] race_book const& races() const noexcept { return races_; }
     [[nodiscard]] race_book& races() noexcept { return races_; }
@@ -101,6 +104,7 @@ class task_reader {
               std::uint64_t& other_clock) {
         rows_.clear();
         unplaced_.clear();
+        goals_.clear();
         if (when == counted_at_) {
             counts = counted_before_;
             other_clock -= other_clock_;
@@ -172,10 +176,12 @@ class task_reader {
                 out.is_copy = out.knows_copy && unwrap(flag);
             }
             if (out.task == no_task) out.may_copy = false; // a copy could not be matched to its task
+            if constexpr (has_deadline<Fields> || has_weight<Fields>) read_goal(r, line, guard, out.job);
             rows_.push_back(out);
             ++counts.used;
         }
         group();
+        if constexpr (has_deadline<Fields> || has_weight<Fields>) join_goals();
     }
 
     // The job, kind and input of a waiting task.
@@ -208,6 +214,44 @@ class task_reader {
             if (!(out.input > 0) || !is_finite(out.input)) out.input = unknown;
         }
     }
+    template <class Line, class Guard>
+    void read_goal(Running const& r, Line const& line, Guard const& guard, std::uint64_t job) {
+        running_goal goal{.job = job, .weight = unknown};
+        if constexpr (has_deadline<Fields>) {
+            double const deadline = read_point(line, fields_.deadline, r);
+            if (is_finite(deadline)) goal.deadline = guard.at(deadline);
+        }
+        if constexpr (has_weight<Fields>) {
+            double const weight = read_number(fields_.weight, r);
+            if (weight >= 0 && is_finite(weight)) goal.weight = weight;
+        }
+        if (is_nan(goal.weight) && !is_finite(goal.deadline)) return;
+        if (!goals_.empty() && goals_.back().job == job) // the tasks of a job are often adjacent
+            join(goals_.back(), goal);
+        else
+            goals_.push_back(goal);
+    }
+    // Of one job: the earliest deadline and the largest weight count.
+    static void join(running_goal& into, running_goal const& other) noexcept {
+        into.deadline = (std::min)(into.deadline, other.deadline);
+        if (is_nan(into.weight) || into.weight < other.weight) into.weight = other.weight;
+    }
+    void join_goals() {
+        std::sort(goals_.begin(), goals_.end(),
+                  [](running_goal const& a, running_goal const& b) { return a.job < b.job; });
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < goals_.size(); ++i) {
+            if (kept > 0 && goals_[kept - 1].job == goals_[i].job) {
+                join(goals_[kept - 1], goals_[i]);
+                continue;
+            }
+            goals_[kept++] = goals_[i];
+        }
+        goals_.resize(kept);
+        for (running_goal& g : goals_)
+            if (is_nan(g.weight)) g.weight = 1;
+    }
+
     // Groups attempts by task: how many there are, and which started first.
     void group() {
         order_.clear();
@@ -250,6 +294,7 @@ class task_reader {
     Fields fields_;
     std::uint64_t key_;
     std::vector<read_running_row> rows_;
+    std::vector<running_goal> goals_;
     std::vector<place> order_;
     std::vector<std::uint64_t> unplaced_; // tasks of attempts without a usable start
     spread_sort_scratch<place> dealt_;

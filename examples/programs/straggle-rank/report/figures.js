@@ -9,10 +9,10 @@ const figures = (() => {
   const number = (v) => d3.format(",.2f")(Math.abs(v) < .005 ? 0 : v).replace("-", "\u2212");
   const signed = (v) => (v >= .005 ? "+" : "") + number(v);
 
-  // One colour per level for each colour scheme, weak to strong.
-  function levelColours(levels) {
-    const scale = (colours) => {
-      const at = d3.scale.linear().domain([0, .5, 1]).range(colours).interpolate(d3.interpolateHcl);
+  // One color per level for each color scheme, weak to strong.
+  function levelColors(levels) {
+    const scale = (colors) => {
+      const at = d3.scale.linear().domain([0, .5, 1]).range(colors).interpolate(d3.interpolateHcl);
       return (level) => at(levels < 2 ? 1 : level / (levels - 1));
     };
     const light = scale(["#b3311c", "#7d6a10", "#1c6680"]), dark = scale(["#ff8b6b", "#d8bb55", "#74c1dc"]);
@@ -148,7 +148,7 @@ const figures = (() => {
       });
       const step = x(1) - x(0);
       d3.nest().key((d) => d.level).entries(nodes.map((d, i) => Object.assign({i}, d))).forEach((level) => {
-        const g = svg.append("g").attr({class: "tinted", style: options.colour(+level.key)});
+        const g = svg.append("g").attr({class: "tinted", style: options.color(+level.key)});
         const path = (f) => level.values.map((d) => f(d, x(d.i + .5))).join("");
         g.append("path").attr({class: "interval", d: path((d, at) => `M${at.toFixed(1)},${y(d.low).toFixed(1)}V${y(d.high).toFixed(1)}`)})
           .style("stroke-width", Math.max(.6, Math.min(4, step * .7)));
@@ -176,5 +176,5 @@ const figures = (() => {
     return {draw, select};
   }
 
-  return {number, signed, levelColours, domainOf, domainOfMeans, drawBox, gridLines, drawAxis, drawLegend, overview};
+  return {number, signed, levelColors, domainOf, domainOfMeans, drawBox, gridLines, drawAxis, drawLegend, overview};
 })();

@@ -10,11 +10,11 @@
     (key, value) => ["node", "job", "file"].includes(key) && typeof value === "string" ? visible(value) : value);
   const byId = (id) => d3.select(document.getElementById(id));
   const signed = figures.signed;
-  const usual = data.options.normaliser === "ratio" ? 1 : 0;
+  const usual = data.options.normalizer === "ratio" ? 1 : 0;
   const confidence = percent(data.options.confidence);
   const directions = {faster: "faster than siblings", slower: "slower"};
   const pageSize = 40;
-  const colour = figures.levelColours(data.levels);
+  const color = figures.levelColors(data.levels);
 
   const verdictOf = new Map();
   data.decision.blacklisted.forEach((v) => verdictOf.set(v.id, ["avoid", v]));
@@ -70,7 +70,7 @@
   function writeFigureText() {
     const unit = {ratio: "times the median of its siblings", robust: "robust deviations from the median of its siblings"};
     let text = `Every task is measured against its siblings in the same job; a score is its time in ` +
-      (unit[data.options.normaliser] || "standard deviations from their mean") +
+      (unit[data.options.normalizer] || "standard deviations from their mean") +
       `, so ${usual} is usual and more is slower. Levels: nodes in one level cannot be told apart, and level 0 is the weakest.`;
     if (threshold !== null)
       text += ` Weak is a node whose ${first.rule === "dominated" ? "whole thick bar" : "mean"} lies right of the dashed line.`;
@@ -150,7 +150,7 @@
     }
     d3.nest().key((d) => d.level).entries(shown).forEach((group) => {
       const level = +group.key, all = ranked.filter((d) => d.level === level).length;
-      const part = rows.append("div").attr({class: "tinted", style: colour(level)});
+      const part = rows.append("div").attr({class: "tinted", style: color(level)});
       const title = part.append("h3").attr("class", "level-title").text(`Level ${level}`);
       title.append("span").text([plural(all, "node"), levelWords(level)].filter(Boolean).join(", "));
       const items = part.append("ul").attr("class", "rows").selectAll("li").data(group.values).enter().append("li")
@@ -174,7 +174,7 @@
   }
 
   const fleet = ranked.length > pageSize ? figures.overview(byId("overview"), ranked, {
-    usual, colour,
+    usual, color,
     hover: showTip,
     move: (i) => {
       const matching = ranked.filter(passes);
@@ -236,7 +236,7 @@
       if (c.name === "Decision" && d.verdict)
         cell.append("span").attr("class", "badge " + d.verdict).text(d.verdict === "avoid" ? "AVOID" : "SPARED");
       else if (c.name === "Level" && d.level !== null)
-        cell.append("span").attr({class: "tinted badge level", style: colour(d.level)}).text(d.level);
+        cell.append("span").attr({class: "tinted badge level", style: color(d.level)}).text(d.level);
       else cell.text(c.text(d));
     });
     const more = document.getElementById("more");
@@ -279,7 +279,7 @@
     if (g.min_healthy !== null) limits.push(`at least ${count(g.min_healthy)} slots stay`);
     if (g.domain !== null) limits.push(`one node stays in each failure domain (${g.domain})`);
     if (g.fail_open !== null) limits.push(`none if more than ${percent(g.fail_open)} look weak`);
-    [["Preset", o.preset], ["Normaliser", o.normaliser], ["Smallest job", plural(o.min_tasks, "task")],
+    [["Preset", o.preset], ["Normalizer", o.normalizer], ["Smallest job", plural(o.min_tasks, "task")],
       ["Confidence", confidence], ["Deviation", o.deviation], ["Edge rule", o.edge],
       ["Attempts that count", o.counted.replace("_", " ")], ["Which nodes are weak", o.select],
       ["Limits", limits.join("; ") || "none"]].concat(!data.forecast ? [] :
@@ -288,7 +288,7 @@
       list.append("dt").text(name);
       list.append("dd").text(value);
     });
-    byId("colophon").text(`Made by straggle-rank ${data.straggle}. Drawn with D3, whose licence is in the source of this page.`);
+    byId("colophon").text(`Made by straggle-rank ${data.straggle}. Drawn with D3, whose license is in the source of this page.`);
   }
 
   function listen() {

@@ -43,7 +43,7 @@ const timelineView = (() => {
     return {place, folded, size: next, at: d3.scale.linear().domain(domain).range(range).clamp(true)};
   }
 
-  // ---- colours ----
+  // ---- colors ----
   function palette(isDark, limit) {
     const ends = isDark ? ["#4fb0d3", "#2b3039", "#ff8059"] : ["#2f7f9f", "#f2ede4", "#b3311c"];
     const scale = d3.scale.linear().domain([-1, 0, 1]).range(ends).interpolate(d3.interpolateLab);
@@ -97,7 +97,7 @@ const timelineView = (() => {
       const slide = data.slide === data.window ? "" : `, every ${data.slide}`;
       byId("timeline-text").text(`Windows of ${data.window}${slide}: at the end of each it is decided which nodes to ` +
         `avoid, and for how long. This is a recording, so nothing was obeyed: a node that would have been avoided went on working, ` +
-        `and has evidence here. Colour: the mean score of a node; bar below: its state.`);
+        `and has evidence here. Color: the mean score of a node; bar below: its state.`);
       const rest = data.fleet - data.rows.length;
       const weakLeft = Math.max(0, data.once_weak - data.rows.length);
       byId("timeline-rest").text(rest <= 0 ? "" : `Left out: ${page.plural(rest, "node")}` +
@@ -112,8 +112,8 @@ const timelineView = (() => {
       key.selectAll("*").remove();
       const scale = key.append("span").attr("class", "scale");
       scale.append("span").text(`faster ${page.signed(page.usual - limit)}`);
-      const colour = palette(dark.matches, 1);
-      scale.append("i").style("background", `linear-gradient(90deg, ${d3.range(-4, 5).map((i) => colour(i / 4)).join(",")})`);
+      const color = palette(dark.matches, 1);
+      scale.append("i").style("background", `linear-gradient(90deg, ${d3.range(-4, 5).map((i) => color(i / 4)).join(",")})`);
       scale.append("span").text(`${page.signed(page.usual + limit)} slower`);
       ["avoided", "on_probation", "spared"].forEach((where) => {
         const item = key.append("span").attr("class", "state");
@@ -149,12 +149,12 @@ const timelineView = (() => {
     }
 
     function drawCells(g, row, y) {
-      const colour = palette(dark.matches, limit), unit = x(1) - x(0);
+      const color = palette(dark.matches, limit), unit = x(1) - x(0);
       if (unit >= 2) {
         row.cells.forEach(([i, , mean]) => {
           const from = Math.round(x(lay.place[i])), to = Math.round(x(lay.place[i] + 1));
           if (to < 0 || from > width) return;
-          g.fillStyle = colour(mean - page.usual);
+          g.fillStyle = color(mean - page.usual);
           g.fillRect(from, y + heat.top, to - from - (unit > 5 ? 1 : 0), heat.height);
         });
         return;
@@ -169,7 +169,7 @@ const timelineView = (() => {
       });
       for (let at = 0; at < width; ++at) {
         if (!n[at]) continue;
-        g.fillStyle = colour(sum[at] / n[at] - page.usual);
+        g.fillStyle = color(sum[at] / n[at] - page.usual);
         g.fillRect(at, y + heat.top, Math.ceil(unit), heat.height);
       }
     }
@@ -328,10 +328,27 @@ const timelineView = (() => {
         .data((r) => columns.map((c) => c[1](r))).enter().append("td").text((v) => typeof v === "number" ? d3.format(",")(v) : v);
     }
 
+    // The reasons in words: on paper and on a phone there is nothing to point with.
+    function writeReasons() {
+      const all = d3.merge(data.rows.map((r) => r.stays.map((s) => [r, s]))).sort((a, b) => a[1].first - b[1].first);
+      const most = 300, table = byId("timeline-why-table");
+      ["timeline-why-title", "timeline-why-text", "timeline-why"].forEach((id) => { document.getElementById(id).hidden = !all.length; });
+      byId("timeline-why-text").text(all.length > most ? `The first ${most} of ${d3.format(",")(all.length)}.` : "");
+      const columns = [["Node", ([r]) => r.node], ["State", ([, s]) => words[s.where]], ["From", ([, s]) => moment(endOf(s.first), data.slide_ms)],
+        ["To", ([, s]) => moment(endOf(s.last), data.slide_ms)], ["Why", ([, s]) => s.why + (s.because ? `; kept, since ${s.because}` : "")]];
+      const look = (name) => ({State: "words", Why: "words why"})[name] || null;
+      table.append("thead").append("tr").selectAll("th").data(columns).enter().append("th")
+        .attr({scope: "col", class: (c) => look(c[0])}).text((c) => c[0]);
+      table.append("tbody").selectAll("tr").data(all.slice(0, most)).enter().append("tr").selectAll("td")
+        .data((d) => columns.map((c) => [c[0], c[1](d)])).enter().append("td")
+        .attr("class", (d) => look(d[0])).text((d) => d[1]);
+    }
+
     document.getElementById("timeline").hidden = false;
     writeText();
     writeKey();
     writeTable();
+    writeReasons();
     listen();
     draw();
     return {draw};

@@ -135,7 +135,7 @@
       list.append("dt").text(name);
       list.append("dd").text(value);
     });
-    byId("colophon").text(`Made by straggle-replay ${data.straggle}. Drawn with D3, whose licence is in the source of this page.`);
+    byId("colophon").text(`Made by straggle-replay ${data.straggle}. Drawn with D3, whose license is in the source of this page.`);
   }
 
   writeHeader();

@@ -7,8 +7,9 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const {visible, count, plural, percent} = words;
-  const states = [["excluded", "out of service"], ["on_probation", "on probation: a few attempts"],
-    ["last_resort", "slow, used where waiting would take longer"], ["away", "not there, or drained by somebody"]];
+  const states = [["excluded", "out", "out of service"], ["on_probation", "trial", "on probation: a few attempts"],
+    ["last_resort", "slow", "slow, used where waiting would take longer"], ["away", "away", "absent, or being drained"]];
+  const stateOf = (s) => states.find((t) => t[0] === s.state) || states[3];
   const select = (id) => d3.select(document.getElementById(id));
 
   // ---- numbers ----
@@ -72,11 +73,11 @@
       (isDate ? " UTC" : "") + (data.shadow ? " · shadow mode: nothing was done" : ""));
     const would = data.shadow ? "would have been" : (out.length === 1 ? "was" : "were");
     select("verdict").text(out.length ? `${count(out.length)} of ${plural(data.fleet, "node")} ${would} out of service` :
-      "No node was taken out of service");
+      `No node ${data.shadow ? "would have been" : "was"} taken out of service`);
     const says = [];
-    if (out.length) says.push(`Together for ${lengthOf(served)}, ${percent(served / (span * Math.max(data.fleet, 1)))} of all node time.`);
+    if (out.length) says.push(`${data.shadow ? "They would have been out together" : "Together"} for ${lengthOf(served)}, ${percent(served / (span * Math.max(data.fleet, 1)))} of all node time.`);
     says.push(ran ? `${count(races.won)} of ${count(ran)} copies ended first and won ${lengthOf(races.time_won)} in all.` :
-      "No copy ran to win time.");
+      data.shadow ? "In shadow mode no copy runs, so that none can win time." : "No copy ran to win time.");
     select("remark").text(says.join(" "));
   }
 
@@ -87,23 +88,49 @@
       `${data.fleet - rows.length === 1 ? "was" : "were"} healthy all the time.` + (data.not_shown ? " More changes than can be shown are left out." : "") :
       "All nodes were healthy all the time.");
     select("nodes-key").html("").selectAll("span").data(rows.length ? states : []).enter().append("span").each(function (s) {
-      d3.select(this).append("i").attr("class", s[0]);
-      d3.select(this).append("b").text(s[1]).style("font-weight", "normal");
+      d3.select(this).append("svg").attr({width: 30, height: 12, "aria-hidden": true})
+        .append("rect").attr({class: `span ${s[0]}`, x: 1, y: 1, width: 28, height: 10, rx: 2});
+      d3.select(this).append("b").text(`${s[1]}: `);
+      d3.select(this).append("span").text(s[2]);
     });
-    const height = 22, svg = frame("nodes", rows.length * height + 26, "Node states over time");
+    const height = 22, svg = frame("nodes", rows.length * height + 26, "Node states over time, as in the table below");
+    const defs = svg.append("defs");
+    defs.append("pattern").attr({id: "stripes", width: 6, height: 6, patternUnits: "userSpaceOnUse"})
+      .append("path").attr("d", "M-1,7 l8,-8 M-1,1 l2,-2 M5,7 l2,-2");
+    defs.append("pattern").attr({id: "dots", width: 5, height: 5, patternUnits: "userSpaceOnUse"})
+      .append("circle").attr({cx: 2.5, cy: 2.5, r: 1.3});
     timeAxis(svg, rows.length * height);
     rows.forEach((n, i) => {
       const name = visible(n.node);
       svg.append("text").attr({class: "name", x: left - 8, y: i * height + 15, "text-anchor": "end"})
         .text(name.length > 20 ? `${name.slice(0, 9)}…${name.slice(-9)}` : name);
-      tell(svg.selectAll(`.n${i}`).data(n.spans).enter().append("rect").attr({class: (s) => states.some((t) => t[0] === s.state) ? s.state : "away",
+      tell(svg.selectAll(`.n${i}`).data(n.spans).enter().append("rect").attr({class: (s) => `span ${stateOf(s)[0]}`,
         x: (s) => x(s.from), width: (s) => Math.max(1.5, x(s.to) - x(s.from)), y: i * height + 4, height: height - 8, rx: 2, tabindex: 0}),
       (t, s) => {
         t.append("b").text(`${name}: ${s.state.replace(/_/g, " ")}`);
         t.append("p").text(`${moment(s.from)} to ${moment(s.to)} (${lengthOf(s.to - s.from)})`);
         t.append("p").text(visible(s.reason));
       });
+      n.spans.filter((s) => x(s.to) - x(s.from) > 40).forEach((s) => svg.append("text").attr({class: `word ${stateOf(s)[0]}`,
+        x: (x(s.from) + x(s.to)) / 2, y: i * height + 14.5, "text-anchor": "middle"}).text(stateOf(s)[1]));
     });
+  }
+
+  // The same in words, for whoever cannot point at it: on paper, on a phone, by ear.
+  function why() {
+    const all = d3.merge(data.nodes.map((n) => n.spans.map((s) => [n, s]))).sort((a, b) => a[1].from - b[1].from);
+    const most = 300, shown = all.slice(0, most);
+    ["why-title", "why-text", "why-scroll"].forEach((id) => select(id).attr("hidden", all.length ? null : ""));
+    select("why-text").text(all.length > most ? `The first ${count(most)} of ${count(all.length)}.` : "");
+    const columns = [["node", ([n]) => visible(n.node)], ["state", ([, s]) => stateOf(s)[2].split(/[:,]/)[0]], ["from", ([, s]) => moment(s.from)],
+      ["for", ([, s]) => lengthOf(s.to - s.from)], ["why", ([, s]) => visible(s.reason)]];
+    const table = select("why");
+    const look = (name) => ({state: "words", why: "words why"})[name] || null;
+    table.append("thead").append("tr").selectAll("th").data(columns).enter().append("th")
+      .attr({scope: "col", class: (c) => look(c[0])}).text((c) => c[0]);
+    table.append("tbody").selectAll("tr").data(shown).enter().append("tr").selectAll("td")
+      .data((d) => columns.map((c) => [c[0], c[1](d)])).enter().append("td")
+      .attr("class", (d) => look(d[0])).text((d) => d[1]);
   }
 
   function times() {
@@ -128,7 +155,7 @@
     select("jobs-section").attr("hidden", data.jobs.length ? null : "");
     if (!data.jobs.length) return;
     const t = data.job_times, text = (name, of) => `${plural(of.jobs, "job")} ${name}: median ${lengthOf(of.median)}, one in a hundred above ${lengthOf(of.high)}.`;
-    select("jobs-text").text(text("acted on", t.treated) + (t.left_alone.jobs ? ` ${text("left alone (rings)", t.left_alone)}` : "") +
+    select("jobs-text").text(text(data.shadow ? "that would have been acted on" : "acted on", t.treated) + (t.left_alone.jobs ? ` ${text("left alone (rings)", t.left_alone)}` : "") +
       (data.jobs_seen > data.jobs.length ? ` A sample of ${count(data.jobs_seen)}.` : ""));
     const height = 220, svg = frame("jobs", height + 26, "Times of jobs");
     const y = d3.scale.linear().domain([0, d3.max(data.jobs, (j) => j.took) || 1]).range([height, 8]).nice();
@@ -141,7 +168,7 @@
   function copies() {
     const probes = races.probes ? ` ${plural(races.probes, "other")} tried a node on probation.` : "";
     select("copies-text").text((ran ? `${count(races.won)} of ${count(ran)} ended first. What a copy won is how much longer the original was expected to take when the copy ended, by what the plan knew.` :
-      "No task that had a copy has ended.") + probes);
+      data.shadow ? "In shadow mode copies are planned and not run." : "No task that had a copy has ended.") + probes);
     select("copies-scroll").attr("hidden", ran ? null : "");
     const columns = [["job", (c) => visible(c.job)], ["task", (c) => visible(c.task)], ["from", (c) => visible(c.node)], ["to", (c) => visible(c.to)],
       ["planned", (c) => moment(c.planned)], ["first", (c) => c.winner], ["won", (c) => c.winner === "copy" ? lengthOf(c.won) : ""]];
@@ -158,7 +185,8 @@
   function rest() {
     const known = (data.effects || []).map((e) => [e.action, (e.high === null ? "not known yet" :
       `${factor(e.value)} (${factor(e.low)} to ${factor(e.high)})`) + `, ${count(e.treated)} treated, ${count(e.alone)} left alone` + (e.stopped ? ", stopped" : "")]);
-    pairs("effects", known.length ? known : [["nothing yet", "no action of which the effect could be seen"]]);
+    if (data.shadow) known.length = 0; // nothing was done that could have had one
+    pairs("effects", known.length ? known : [["nothing yet", data.shadow ? "shadow mode: no action has had an effect" : "no action of which the effect could be seen"]]);
     pairs("records", Object.keys(data.counts || {}).map((k) => [k.replace(/_/g, " "), count(data.counts[k])])
       .concat(Object.keys(data.notes).map((k) => [`plans that note ${k.replace(/_/g, " ")}`, count(data.notes[k])]))
       .concat(data.restarts.length ? [["starts of the program after the first", count(data.restarts.length)]] : [])
@@ -168,6 +196,7 @@
   function draw() { nodes(); times(); jobs(); }
   head();
   draw();
+  why();
   copies();
   rest();
   let again = 0;

@@ -245,8 +245,7 @@ class kmeans_tries {
         }
         return all;
     }
-    // A row leaves a group for another. The sums gather a little rounding; what is told at the end is summed
-    // anew.
+    // Moves a row to another group. The sums accumulate rounding errors; the final result is summed anew.
     void change_group(std::size_t row, std::uint32_t to) {
         std::uint32_t const from = labels_[row];
         add_row<-1>(running_.row(from), row);
@@ -280,9 +279,8 @@ class kmeans_tries {
             if (most > 0) change_group(farthest, static_cast<std::uint32_t>(k)); // else all rows are centers
         }
     }
-    // By the triangle inequality a center that was far away and has moved little is still no nearer: at most
-    // so far is a row from its own center, at least so far from each. What that settles is not reckoned
-    // again.
+    // By the triangle inequality, a center that was far away and has moved little is still no nearer. Bounds
+    // on the distance to a row's own center and to all others skip the rows whose center cannot change.
     bool reassign() {
         gap_.assign(count_ * count_, 0.0);
         nearest_gap_.assign(count_, (std::numeric_limits<double>::max)());

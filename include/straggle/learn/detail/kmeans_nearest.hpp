@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `learn/kmeans.hpp`: which center is the nearest to a row, told by distances in single
+/// Private part of `learn/kmeans.hpp`: which center is the nearest to a row, from distances in single
 /// precision where these are certain to tell it.
 #pragma once
 
@@ -20,9 +20,9 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Distances in single precision, twice as many at a time, and by how much they may be off: so most centers
-// can be left out for certain, and the rest is reckoned as it is told. Rows are scaled to at most 2, exactly,
-// so that no square is lost that matters.
+// Distances in single precision, twice as many at a time, with a bound on their error. Most centers are ruled
+// out by it; only the others are computed in double precision. Rows are scaled to at most 2, exactly, so that
+// squares neither overflow nor vanish.
 class rough_rows {
   public:
     using rows_type = basic_padded_rows<float>;
@@ -83,7 +83,7 @@ class open_centers {
         centers_.set_scale(largest);
         for (std::size_t i = 0; i < rows.rows(); ++i) rows_.write(i, rows.row(i));
     }
-    // Says that there are so many centers, and not where they were.
+    // Announces the number of centers; their positions have changed.
     void centers_move(std::size_t centers) {
         are_read_ = false;
         open_.resize(centers + 1);

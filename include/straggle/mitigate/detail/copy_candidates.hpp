@@ -6,6 +6,7 @@
 /// finds them to the stage that prices them.
 #pragma once
 
+#include <straggle/assign/job_goal.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/predict/time_outlook.hpp>
@@ -38,7 +39,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
     return p.state == node_state::healthy && !p.hung;
 }
 
-// A late task that may get a copy.
+// A task that may get a copy: it is late, or its job may miss its deadline by it.
 struct copy_candidate {
     predict::time_points left;
     std::size_t note; // in the book, or `no_note`
@@ -47,7 +48,9 @@ struct copy_candidate {
     double of_node = 0;             // probability that its node is slow right now
     double expected = 0;            // net gain on the best node
     comparison why;
-    std::uint32_t at; // index among the running rows
+    std::uint32_t at;    // index among the running rows
+    bool is_late = true; // false: not late for its siblings, but its job may miss its deadline by it
+    double others = 1;   // probability that the job's other tasks end before the deadline, copied if need be
 };
 inline constexpr std::size_t no_note = (std::numeric_limits<std::size_t>::max)();
 
@@ -56,6 +59,7 @@ struct candidate_group {
     std::size_t first, last;    // candidates
     predict::time_points fresh; // times of a new task of the job whose factor is 1
     std::uint32_t kind;
+    assign::job_goal goal{};
 };
 
 // A task that is not late and could try a node.

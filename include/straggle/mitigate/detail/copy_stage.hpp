@@ -137,11 +137,15 @@ class copy_stage {
             copy_.assign(fresh(c, p).at);
             return copy_.view();
         };
+        auto const goal = [&](copy_candidate const& c) { return scan.groups_[c.group].goal; };
         auto const free = [](place_row const& p) { return is_open(p) ? p.free : 0u; };
         assign::backup_plan const& plan = assigner.choose(
             candidates,
-            assign::straggler_fields{
-                .runs_on = runs_on, .remaining = left, .attempts = attempts, .can_run = may_run},
+            assign::straggler_fields{.runs_on = runs_on,
+                                     .remaining = left,
+                                     .attempts = attempts,
+                                     .can_run = may_run,
+                                     .goal = goal},
             places,
             assign::backup_node_fields{.node = &place_row::node, .free = free, .state = &place_row::state},
             predict, load);
@@ -210,25 +214,37 @@ class copy_stage {
     struct offer {
         double gain, cost, win;
         assign::copy_worth worth;
+        bool is_urgent = false; // worth its slot time even where tasks wait for it
     };
 
     [[nodiscard]] static offer price(copy_candidate const& c, candidate_group const& group, double slow,
                                      double slot, assign::race_record const& races) noexcept {
         predict::time_points there = group.fresh;
         for (double& x : there.at) x *= c.input_factor * slow;
-        assign::copy_worth const w = assign::worth_of({.left = c.left.at,
-                                                       .there = there.at,
-                                                       .age = c.age,
-                                                       .relative = slow / c.slow,
-                                                       .of_task = races.of_task(group.kind) * (1 - c.of_node),
-                                                       .apart = races.apart()});
+        assign::copy_case const about{.left = c.left.at,
+                                      .there = there.at,
+                                      .age = c.age,
+                                      .relative = slow / c.slow,
+                                      .of_task = races.of_task(group.kind) * (1 - c.of_node),
+                                      .apart = races.apart()};
+        assign::copy_worth const w = assign::worth_of(about);
         double const win = races.corrected(w.win_probability);
         double const trust = w.win_probability > 0 ? (std::min)(win / w.win_probability, 1.0) : 0.0;
-        return {w.saved * trust, slot * (w.taken - w.saved_there() * trust), win, w};
+        double const net = w.taken - w.saved_there() * trust;
+        offer out{w.saved * trust, slot * net, win, w};
+        if (group.goal.has_deadline()) {
+            assign::deadline_gain const g = assign::gain_of(about, group.goal, c.others);
+            out.gain = (c.is_late ? g.in_time + g.after : g.in_time) * trust;
+            out.is_urgent = out.gain > net;
+        } else {
+            out.gain *= group.goal.weight;
+        }
+        return out;
     }
-    // While tasks wait, a copy must save more slot time than it takes.
+    // While tasks wait, a copy must save more slot time than it takes, or a deadline that is worth that time.
     [[nodiscard]] bool is_worth(offer const& o, slot_supply const& supply) const noexcept {
-        return o.win >= options_.least_win && o.gain > o.cost && (supply.idle > 0 || o.worth.saves());
+        return o.win >= options_.least_win && o.gain > o.cost &&
+               (supply.idle > 0 || o.worth.saves() || o.is_urgent);
     }
 
     void sort_places(std::span<place_row const> places, std::uint64_t task) {

@@ -111,11 +111,17 @@ class mitigation_loop {
                       is_fit && left != 0 && !effects_.is_stopped(mitigate::action_kind::exclusion));
         write_nodes(facts, is_fit, left, out);
         make_places(facts);
-        copies_.plan(guard_.now(), rows_, places_, facts.load, [&](std::uint32_t task, std::uint32_t node) {
+        auto const may_run = [&](std::uint32_t task, std::uint32_t node) -> bool {
             // A task that failed on a node fails there again.
             return !has_failed(nodes_, rows_[task].job, rows_[task].task, places_[node].node) &&
                    can_run(task, node);
-        });
+        };
+        if constexpr (reads_goals<CopyPart>) {
+            copies_.plan(guard_.now(), rows_, places_, facts.load, may_run, facts.goals);
+            write_jobs(facts, out);
+        } else {
+            copies_.plan(guard_.now(), rows_, places_, facts.load, may_run);
+        }
         write_copies(facts, is_fit, left, out);
         judge(out);
         last_round_ = guard_.now();
@@ -133,10 +139,36 @@ class mitigation_loop {
             for (mitigate::place_row const& p : places)
                 if (p.free > 0 && p.fails == fails && is_in_service(p)) out.push_back({p.row, 0});
     }
+    // For several tasks, one after the other: appends a place for each, and reduces `free`. May stop early;
+    // returns how many were placed.
+    std::size_t fill(mitigate::new_task const& task, std::vector<mitigate::place_row>& places,
+                     cluster_load const& load, std::size_t tasks, std::vector<assign::ranked_place>& out) {
+        if constexpr (requires { copies_.fill_places(task, places, load, tasks, out); }) {
+            return copies_.fill_places(task, places, load, tasks, out);
+        } else {
+            copies_.rank_places(task, places, load, one_);
+            if (one_.empty() || tasks == 0) return 0;
+            out.push_back(one_.front());
+            for (mitigate::place_row& p : places)
+                if (p.row == one_.front().row) --p.free;
+            return 1;
+        }
+    }
+    // The same without ranking.
+    std::size_t fill_in_turn(std::vector<mitigate::place_row>& places, std::size_t tasks,
+                             std::vector<assign::ranked_place>& out) const {
+        std::size_t placed = 0;
+        for (bool const fails : {false, true})
+            for (mitigate::place_row& p : places)
+                for (; placed < tasks && p.free > 0 && p.fails == fails && is_in_service(p); ++placed) {
+                    out.push_back({p.row, 0});
+                    --p.free;
+                }
+        return placed;
+    }
     // For a job left alone: draws nodes at random, as if none were known to be slow. Idle slots of nodes
     // excluded for being slow count only as far as slots are free elsewhere: in service, these nodes would be
     // as busy as the others.
-    // nodes would be as busy as the others.
     void draw(std::span<mitigate::place_row const> places, std::vector<assign::ranked_place>& out) {
         out.clear();
         double free = 0, slots = 0;
@@ -160,6 +192,40 @@ class mitigation_loop {
             return a.end < b.end || (!(b.end < a.end) && a.row < b.row);
         });
         for (assign::ranked_place& p : out) p.end = 0;
+    }
+    // The same for several tasks, one after the other: appends the row of a free slot drawn for each. Each
+    // slot is a lot, in service or only slow.
+    void draw_each(std::span<mitigate::place_row const> places, std::size_t tasks,
+                   std::vector<assign::ranked_place>& out) {
+        double free = 0, slots = 0;
+        for (mitigate::place_row const& p : places) {
+            if (!is_in_service(p)) continue;
+            free += p.free;
+            slots += p.slots;
+        }
+        ++draws_;
+        for (bool const fails : {false, true}) {
+            for (auto& lot : lots_) lot.clear();
+            for (mitigate::place_row const& p : places) {
+                if (p.fails != fails || !(is_in_service(p) || is_only_slow(p.node))) continue;
+                auto& lot = lots_[is_in_service(p) ? 0 : 1];
+                lot.insert(lot.end(), p.free, p.row);
+            }
+            while (out.size() < tasks) {
+                double const share = slots > 0 ? free / slots : 1.0;
+                auto const here = static_cast<double>(lots_[0].size());
+                double const all = here + share * static_cast<double>(lots_[1].size());
+                if (!(all > 0)) break;
+                std::uint64_t const bits = mixed(out.size(), draws_);
+                bool const is_slow = lots_[0].empty() || (unit_from(bits) * all > here && !lots_[1].empty());
+                auto& lot = lots_[is_slow ? 1 : 0];
+                std::size_t const at = mixed(bits, draws_) % lot.size();
+                out.push_back({lot[at], 0});
+                lot[at] = lot.back();
+                lot.pop_back();
+                if (!is_slow) free -= 1;
+            }
+        }
     }
     [[nodiscard]] bool places_by_time() const noexcept {
         return options_.is_enabled && !effects_.is_stopped(mitigate::action_kind::placement);
@@ -414,6 +480,29 @@ class mitigation_loop {
         }
     }
 
+    void write_jobs(round_facts const& facts, plan_writer& out) {
+        for (mitigate::job_row const& j : copies_.jobs())
+            out.jobs().push_back({.row = facts.running[j.row].row,
+                                  .end = {j.end.low, j.end.middle, j.end.high},
+                                  .deadline = j.deadline,
+                                  .weight = j.weight,
+                                  .miss_probability = j.miss_probability,
+                                  .least_probability = j.least_probability,
+                                  .copies = j.copies,
+                                  .is_known = j.is_known});
+    }
+    // Counts a copy of this plan for its job, if that has a deadline.
+    void count_for_job(std::uint64_t job, plan_writer& out) const {
+        if constexpr (reads_goals<CopyPart>) {
+            auto const jobs = copies_.jobs();
+            auto const at =
+                std::lower_bound(jobs.begin(), jobs.end(), job,
+                                 [](mitigate::job_row const& j, std::uint64_t id) { return j.job < id; });
+            if (at != jobs.end() && at->job == job)
+                ++out.jobs()[static_cast<std::size_t>(at - jobs.begin())].planned;
+        }
+    }
+
     void write_copies(round_facts const& facts, bool is_fit, std::uint64_t left, plan_writer& out) {
         auto const& notes = copies_.notes();
         if (notes.storm) out.note(mitigate::plan_note::storm);
@@ -425,6 +514,7 @@ class mitigation_loop {
                 jobs_.plan_copy(r.task, r.kind, r.left_alone, guard_.now(), c.left.middle);
             if (r.left_alone || is_stopped || left == 0) continue;
             if (left != ~std::uint64_t{0}) --left;
+            if (!c.probe) count_for_job(r.job, out);
             out.copies().push_back({.row = r.row,
                                     .node_row = facts.user_rows[c.node_row],
                                     .left = {c.left.low, c.left.middle, c.left.high},
@@ -471,6 +561,8 @@ class mitigation_loop {
     std::vector<running_attempt> attempts_;
     std::vector<mitigate::running_row> rows_;
     std::vector<mitigate::place_row> places_;
+    std::vector<assign::ranked_place> one_;          // scratch
+    std::array<std::vector<std::uint32_t>, 2> lots_; // scratch: rows of free slots
 };
 
 } // namespace straggle::detail

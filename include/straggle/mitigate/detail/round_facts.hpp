@@ -9,6 +9,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
+#include <straggle/record/attempt_event.hpp>
 #include <straggle/record/cluster_load.hpp>
 #include <straggle/record/record_reader.hpp>
 #include <straggle/record/slowdown.hpp>
@@ -30,6 +31,10 @@ concept storing_part = requires(Part& a, Part const& b, byte_writer& out, byte_r
     b.write(out);
     { a.read(in) } -> std::same_as<status>;
 };
+
+// A part that copies for deadlines.
+template <class Part>
+concept reads_goals = requires(Part const& part) { part.jobs(); };
 
 // Whether a node is slow right now, if the node part knows.
 template <class Part>
@@ -63,6 +68,7 @@ struct round_facts {
     clock_step step = clock_step::usual;
     bool may_decide = true; // no other decider holds the lease
     std::span<read_running_row const> running;
+    std::span<running_goal const> goals; // of jobs that have one, by job
     std::span<blacklist::node_row const> nodes;
     std::span<std::size_t const> user_rows; // by place in `nodes`
     std::size_t user_nodes = 0;

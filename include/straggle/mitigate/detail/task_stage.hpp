@@ -6,6 +6,7 @@
 /// and predicts the time they have left.
 #pragma once
 
+#include <straggle/assign/job_goal.hpp>
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
@@ -17,12 +18,14 @@
 #include <straggle/detect/tail_of_siblings.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/copy_candidates.hpp>
+#include <straggle/mitigate/detail/job_end.hpp>
 #include <straggle/mitigate/detail/job_views.hpp>
 #include <straggle/mitigate/detail/place_odds.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
 #include <straggle/mitigate/speculator_options.hpp>
 #include <straggle/predict/progress_trust.hpp>
 #include <straggle/predict/sibling_times.hpp>
+#include <straggle/record/attempt_event.hpp>
 #include <straggle/record/slowdown.hpp>
 
 #include <algorithm>
@@ -164,11 +167,13 @@ class task_stage {
         return true;
     }
 
+    // `goals`: by job.
     void look(double now, std::span<running_row const> running, std::span<mitigate::place_row const> places,
-              task_book& book) {
+              std::span<running_goal const> goals, task_book& book) {
         begin(places);
         sort_tasks(running);
         book.begin();
+        goals_ = goals;
         for (std::size_t first = 0; first < order_.size();) {
             std::size_t last = first + 1;
             while (last < order_.size() && order_[last].job == order_[first].job)
@@ -238,6 +243,7 @@ class task_stage {
     std::vector<mitigate::kill_row> kills_{};
     std::vector<copy_candidate> candidates_{};
     std::vector<candidate_group> groups_{};
+    std::vector<mitigate::job_row> due_{}; // jobs with a deadline, by job
     std::vector<probe_candidate> probes_{};
     std::uint32_t tasks_ = 0, no_estimate_ = 0, hung_ = 0;
     std::uint32_t late_nodes_ = 0; // nodes with late tasks, hung nodes excluded
@@ -279,6 +285,7 @@ class task_stage {
         kills_.clear();
         candidates_.clear();
         groups_.clear();
+        due_.clear();
         probes_.clear();
         tasks_ = no_estimate_ = hung_ = late_nodes_ = 0;
         copies_running_ = 0;
@@ -308,6 +315,12 @@ class task_stage {
             });
     }
 
+    // What the job is to achieve, if anything was passed. Call in ascending order of jobs.
+    [[nodiscard]] running_goal const* goal_of(std::uint64_t job) noexcept {
+        while (!goals_.empty() && goals_.front().job < job) goals_ = goals_.subspan(1);
+        return !goals_.empty() && goals_.front().job == job ? &goals_.front() : nullptr;
+    }
+
     // Checks all tasks of one job.
     void look_at_job(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
                      task_book& book) {
@@ -330,6 +343,16 @@ class task_stage {
             ask_detector(now, running, rows);
             if (known) threshold = detect::tail_of_siblings{}.limit(outlook_);
         }
+        assign::job_goal goal;
+        if (running_goal const* const passed = goal_of(any.job)) {
+            goal.weight = passed->weight;
+            goal.deadline = passed->deadline - now;
+            if (known) goal.missed = options_.missed * outlook_.usual();
+        }
+        job_end end_of_job(goal.deadline, known ? outlook_.usual() : 1.0);
+        end_ = goal.has_deadline() ? &end_of_job : nullptr;
+        due_in_ = goal.deadline;
+        std::size_t const copies_before = copies_running_;
         for (std::size_t i = 0; i < rows.size();) {
             std::size_t end = i + 1;
             while (end < rows.size() && rows[end].task == rows[i].task && rows[i].task != no_task) ++end;
@@ -337,9 +360,58 @@ class task_stage {
             look_at_task(now, running, rows.subspan(i, end - i), known, threshold, book);
             i = end;
         }
+        if (end_ != nullptr) write_due(any, goal, known, copies_running_ - copies_before);
         if (candidates_.size() == first) return;
-        groups_.push_back({first, candidates_.size(), outlook_.times_after(0), any.kind});
-        for (std::size_t c = first; c < candidates_.size(); ++c) candidates_[c].group = groups_.size() - 1;
+        groups_.push_back({first, candidates_.size(), outlook_.times_after(0), any.kind, goal});
+        for (std::size_t c = first; c < candidates_.size(); ++c) {
+            candidates_[c].group = groups_.size() - 1;
+            if (end_ != nullptr) candidates_[c].others = end_->others_in_time(candidates_[c].others);
+        }
+    }
+
+    void write_due(running_row const& any, assign::job_goal const& goal, bool known, std::size_t copies) {
+        mitigate::job_row& out = due_.emplace_back();
+        out.job = any.job;
+        out.row = any.row;
+        out.is_known = known;
+        out.copies = static_cast<std::uint32_t>(copies);
+        out.deadline = goal.deadline;
+        out.weight = goal.weight;
+        if (known) {
+            out.end = end_->range();
+            out.miss_probability = end_->miss_probability();
+            out.least_probability = end_->least_probability();
+        } else if (!(goal.deadline > 0)) {
+            out.miss_probability = out.least_probability = 1;
+        }
+    }
+    // Adds a task to the end of its job; returns whether it may make it miss its deadline.
+    bool add_to_end(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
+                    double age, double factor, place_odds const& odds, predict::time_points const* promised) {
+        running_row const& t = running[rows.front().at];
+        bool const hung = hangs(t.node);
+        double const anew = due_in_ > 0 ? 1 - outlook_.survival(due_in_ * slow_of(t.node) / factor) : 0.0;
+        left_tail const promise(promised != nullptr ? *promised : predict::time_points{});
+        auto const later = [&](double time) {
+            double chance = hung ? 1.0
+                            : promised != nullptr
+                                ? promise(time)
+                                : odds.mean_of([&](double times) {
+                                      double const f = factor * times;
+                                      return outlook_.survival_after(age / f, (age + time) / f);
+                                  });
+            for (sorted_row const& r : rows.subspan(1)) {
+                running_row const& copy = running[r.at];
+                if (hangs(copy.node)) continue;
+                double const f = factor / slow_of(t.node) * slow_of(copy.node);
+                double const its_age = (std::max)(now - copy.start, 0.0);
+                chance *= outlook_.survival_after(its_age / f, (its_age + time) / f);
+            }
+            return chance;
+        };
+        least_ = end_->add(later, anew);
+        constexpr double unlikely = 0.25;
+        return due_in_ > 0 && later(due_in_) > unlikely;
     }
 
     // For each task that the detector names, stores the index of its finding plus one.
@@ -391,16 +463,21 @@ class task_stage {
         double chance = hung || age >= limit ? 1.0 : odds.most_of([&](double times) {
             return outlook_.survival_after(age / (factor * times), limit / (factor * times));
         });
+        predict::time_points left;
+        bool at_risk = false;
+        if (end_ != nullptr) {
+            if (by_progress) left = predict::left_by_both(outlook_, factor, age, note->track, now, worth);
+            at_risk = add_to_end(now, running, rows, age, factor, odds, by_progress ? &left : nullptr);
+        }
         if (by_progress) {
             double const doubt = std::sqrt(worth.variance), stale = note->track.since_promise(now);
             double const promised = note->track.promise() * std::exp(-worth.bias);
             // Most tasks are far from late; skip the costly prediction for them.
             constexpr double unlikely = 0.1;
-            if (chance < unlikely && age - stale + promised * std::exp(2 * doubt) < limit)
+            if (!at_risk && chance < unlikely && age - stale + promised * std::exp(2 * doubt) < limit)
                 by_progress = false;
         }
-        predict::time_points left;
-        if (by_progress && age < limit && finding_ == nullptr &&
+        if (by_progress && !at_risk && age < limit && finding_ == nullptr &&
             predict::is_soon_by_both(outlook_, factor, age, note->track, now, worth, limit - age)) {
             if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
             return;
@@ -413,9 +490,10 @@ class task_stage {
                 chance = later / static_cast<double>(predict::time_points::count);
             }
         }
-        if (!is_late(chance)) {
+        bool const late = is_late(chance);
+        if (!late) {
             if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
-            return;
+            if (!at_risk) return;
         }
         if (hung) {
             ++hung_;
@@ -427,8 +505,8 @@ class task_stage {
             finding_ != nullptr
                 ? comparison{finding_->value, finding_->threshold, finding_->usual, Scan::name()}
                 : comparison{age + left.quantile(0.5), limit, usual, "late for its siblings"};
-        late_.push_back({t.row, range_of(left, 1), why});
-        if (!hung && t.node < nodes_.size() && !nodes_[t.node].late) {
+        if (late) late_.push_back({t.row, range_of(left, 1), why});
+        if (late && !hung && t.node < nodes_.size() && !nodes_[t.node].late) {
             nodes_[t.node].late = true;
             ++late_nodes_;
         }
@@ -450,7 +528,9 @@ class task_stage {
                                .slow = slow,
                                .of_node = odds.any(),
                                .why = why,
-                               .at = rows.front().at});
+                               .at = rows.front().at,
+                               .is_late = late,
+                               .others = end_ != nullptr ? least_ : 1.0});
     }
     void read_note(task_note& n, double now, running_row const& t, std::span<running_row const> running,
                    std::span<sorted_row const> rows) {
@@ -480,6 +560,9 @@ class task_stage {
     predict::progress_trust progress_;
     double usual_ = 0, ended_ = 0; // usual time of a task, and how many ended
     predict::time_outlook outlook_{};
+    std::span<running_goal const> goals_{}; // of the jobs that follow
+    job_end* end_ = nullptr;                // of the current job, if it has a deadline,
+    double due_in_ = 0, least_ = 0;         // which is so far away; and what `add` returned for its last task
     std::vector<node_note> nodes_{};
     std::vector<sorted_row> order_{};
     spread_sort_scratch<sorted_row> dealt_{};

@@ -124,8 +124,8 @@ template <class Store>
     return order;
 }
 
-// Assigns numbers to identifiers, and revokes them unless told to keep them: so a failed allocation leaves no
-// trace.
+// Assigns numbers to identifiers, and revokes them unless they are kept explicitly: so a failed allocation
+// leaves no trace.
 template <class Store>
 class new_names {
     using origin_type = typename Store::origin_type;

@@ -70,6 +70,13 @@ struct job_times {
         a(self.origin, self.ended, self.stopped);
         a.expect(is_log(self.origin));
     }
+    // Number of tasks that ended.
+    [[nodiscard]] double tasks() const noexcept {
+        if (centred) return ended.total;
+        double sum = 0;
+        for (std::size_t i = 0; i < known; ++i) sum += first_ended[i] ? 1 : 0;
+        return sum;
+    }
     void centre() noexcept {
         if (centred || known == 0) return;
         auto sorted = first;
@@ -159,6 +166,8 @@ struct ended_mass {
     double total = 0;  // tasks
     double median = 0; // as a bin position
 
+    static constexpr double fewest = 3; // ended tasks
+
     // False if fewer than half of the tasks were seen to end.
     [[nodiscard]] bool read(job_times const& j) noexcept {
         total = j.ended.total + j.stopped.total;
@@ -169,7 +178,7 @@ struct ended_mass {
             survives -= at[b];
             at_risk -= d + static_cast<double>(j.stopped.bins[b]);
         }
-        if (!(j.ended.total >= 3) || !(survives < 0.5)) return false;
+        if (!(j.ended.total >= fewest) || !(survives < 0.5)) return false;
         double sum = 0;
         for (std::size_t b = 0; b < log_bins::count; ++b) {
             if (sum + at[b] >= 0.5) {

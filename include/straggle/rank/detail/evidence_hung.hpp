@@ -24,7 +24,7 @@ inline void evidence_store::watch_hung(double now) {
         n.running = n.company = n.batches = 0;
         n.survived = no_evidence;
     }
-    for (running_row const& r : running_) ++nodes_[r.attempt.node].company;
+    for (running_place const& p : running_) ++nodes_[p.node].company;
     ages_.clear();
     for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
         live_job& job = jobs_[j];

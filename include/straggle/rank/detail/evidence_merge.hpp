@@ -21,10 +21,10 @@ inline void evidence_store::merge(evidence_store const& other, std::span<std::ui
     solver_.forget();
     this->empty_void_cells();
     auto const here = [&](std::uint32_t node) {
-        return node < node_of.size() && node_of[node] < max_nodes ? node_of[node] : nobody;
+        return node < node_of.size() && node_of[node] < max_nodes ? node_of[node] : no_node;
     };
     for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
-        if (here(i) == nobody) continue;
+        if (here(i) == no_node) continue;
         room_for_node(here(i));
         nodes_[here(i)].slow.merge(other.nodes_[i].slow);
         nodes_[here(i)].now.merge(other.nodes_[i].now);
@@ -42,7 +42,7 @@ inline void evidence_store::merge(evidence_store const& other, std::span<std::ui
             effect_cell cell = other.cells_[c];
             if (other.is_void(c)) cell.tasks = 0;
             cell.node = here(cell.node);
-            if (cell.node == nobody) continue;
+            if (cell.node == no_node) continue;
             g.tasks += cell.tasks;
             cells_.push_back(cell);
             ++g.cells;
@@ -67,7 +67,7 @@ inline void evidence_store::merge(evidence_store const& other, std::span<std::ui
         for (timed_attempt a : theirs.attempts) {
             a.node = here(a.node);
             a.end += later;
-            if (a.node != nobody && jobs_.attempts() < max_attempts) jobs_.add(mine, a);
+            if (a.node != no_node && jobs_.attempts() < max_attempts) jobs_.add(mine, a);
         }
         jobs_[mine].last_seen = (std::max)(jobs_[mine].last_seen, theirs.last_seen + later);
         jobs_[mine].longest = (std::max)(jobs_[mine].longest, theirs.longest);

@@ -222,41 +222,52 @@ class evidence_store : public evidence_state {
             }
     }
 
-    static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+    static constexpr std::uint32_t no_node = ~std::uint32_t{0};
     using stale = live_cells::stale;
 
-    struct running_row {
-        std::uint32_t job;
-        running_time attempt;
+    struct running_place {
+        std::uint32_t job, node, at; // index among the running attempts
     };
 
+    // Puts the running attempts of unfinished jobs in order of job and node.
     void sort_running(double now, std::span<running_attempt const> running, std::uint32_t max_nodes) {
         running_.clear();
         std::uint64_t key = 0;
         std::uint32_t j = job_memory::none; // of the last key: attempts of a job are often adjacent
-        for (running_attempt const& r : running) {
+        for (std::size_t i = 0; i < running.size(); ++i) {
+            running_attempt const& r = running[i];
             if (r.node >= max_nodes || !is_finite(r.start)) continue;
             room_for_node(r.node);
             if (r.job != key || j == job_memory::none) j = jobs_.find(key = r.job);
             if (j == job_memory::none) continue;
-            double const age = now - r.start;
-            jobs_[j].last_seen = (std::max)(jobs_[j].last_seen, now);
-            jobs_[j].longest = (std::max)(jobs_[j].longest, age);
-            running_.push_back({j,
-                                {r.node, r.task, age, r.start, r.copy, log_input(r.input),
-                                 age > 0 ? log_ticks(age) : std::int32_t{0}}});
+            live_job& job = jobs_[j];
+            job.last_seen = (std::max)(job.last_seen, now);
+            job.longest = (std::max)(job.longest, now - r.start);
+            running_.push_back({j, r.node, static_cast<std::uint32_t>(i)});
         }
+        // Sorts places, which are small, and moves each attempt once.
         spread_sort(
-            running_, dealt_, [](running_row const& r) { return std::uint64_t{r.job}; },
-            [](running_row const& r) { return std::uint64_t{r.attempt.node}; },
-            [](running_row const& a, running_row const& b) {
+            running_, dealt_, [](running_place const& p) { return std::uint64_t{p.job}; },
+            [](running_place const& p) { return std::uint64_t{p.node}; },
+            [&](running_place const& a, running_place const& b) {
                 if (a.job != b.job) return a.job < b.job;
-                if (a.attempt.node != b.attempt.node) return a.attempt.node < b.attempt.node;
-                if (a.attempt.start != b.attempt.start) return a.attempt.start < b.attempt.start;
-                return a.attempt.task < b.attempt.task;
+                if (a.node != b.node) return a.node < b.node;
+                running_attempt const &x = running[a.at], &y = running[b.at];
+                if (x.start != y.start) return x.start < y.start;
+                return x.task < y.task;
             });
         running_of_.clear();
-        for (running_row const& r : running_) running_of_.push_back(r.attempt);
+        for (running_place const& p : running_) {
+            running_attempt const& r = running[p.at];
+            double const age = now - r.start;
+            running_of_.push_back({.task = r.task,
+                                   .age = age,
+                                   .start = r.start,
+                                   .node = r.node,
+                                   .ticks = age > 0 ? log_ticks(age) : std::int32_t{0},
+                                   .input = log_input(r.input),
+                                   .copy = r.copy});
+        }
     }
     // Calls visit(job, its running attempts) for every unfinished job.
     template <class Visit>
@@ -409,8 +420,8 @@ class evidence_store : public evidence_state {
     std::uint64_t uncompared_ = 0;
 
     // Scratch.
-    std::vector<running_row> running_;
-    spread_sort_scratch<running_row> dealt_;
+    std::vector<running_place> running_; // in the order of `running_of_`
+    spread_sort_scratch<running_place> dealt_;
     std::vector<running_time> running_of_;
     live_cells live_;
     std::vector<belief_change> changes_; // by node

@@ -48,13 +48,13 @@ struct race_score {
 
 // A running attempt of the job being examined.
 struct running_time {
-    std::uint32_t node = 0;
     std::uint64_t task = no_task;
     double age = 0;
     double start = 0;
-    bool copy = false;
-    float input = unknown_input;
+    std::uint32_t node = 0;
     std::int32_t ticks = 0; // log of its age, if that is above 0
+    float input = unknown_input;
+    bool copy = false;
 };
 
 } // namespace straggle::detail

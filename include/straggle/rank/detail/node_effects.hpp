@@ -205,23 +205,29 @@ class effect_solver {
         }
         return any;
     }
-    // Iterates from the sums over finished groups.
+    // Iterates from the sums over finished groups. Only the shifts and the values move: what is compared with
+    // what, and the weights, stay.
     void improve(std::span<effect_group> groups, std::span<effect_cell const> cells) {
         std::size_t const nodes = value_.size();
         rest_.resize(nodes);
         diagonal_.resize(nodes);
-        for (int sweep = 0; sweep < 24; ++sweep) {
-            for (std::size_t i = 0; i < nodes; ++i) {
-                rest_[i] = past_[i].all.sum;
-                diagonal_[i] = past_[i].all.tasks;
+        for (std::size_t i = 0; i < nodes; ++i) diagonal_[i] = past_[i].all.tasks;
+        compared_.clear();
+        for_each_group(groups, cells, [&](effect_group& g, std::span<effect_cell const> own) {
+            find_shift(g, own, value_, apart_);
+            for (effect_cell const& c : own) {
+                bool const is_in = is_compared(own_share(g, c, apart_));
+                compared_.push_back(is_in ? 1 : 0);
+                if (is_in) diagonal_[c.node] += c.tasks;
             }
+        });
+        for (int sweep = 0; sweep < 24; ++sweep) {
+            for (std::size_t i = 0; i < nodes; ++i) rest_[i] = past_[i].all.sum;
+            std::size_t at = 0;
             for_each_group(groups, cells, [&](effect_group& g, std::span<effect_cell const> own) {
-                find_shift(g, own, value_, apart_);
-                for (effect_cell const& c : own) {
-                    if (!is_compared(own_share(g, c, apart_))) continue;
-                    rest_[c.node] += c.tasks * (c.mean - g.shift);
-                    diagonal_[c.node] += c.tasks;
-                }
+                if (sweep > 0) find_shift(g, own, value_, apart_);
+                for (effect_cell const& c : own)
+                    if (compared_[at++] != 0) rest_[c.node] += c.tasks * (c.mean - g.shift);
             });
             double most = 0;
             for (std::size_t i = 0; i < nodes; ++i) {
@@ -461,6 +467,7 @@ class effect_solver {
     double squares_ = 0, freedom_ = 0; // within nodes
     std::vector<double> value_, diagonal_, rest_, step_, image_, scratch_;
     apart_nodes apart_;
+    std::vector<std::uint8_t> compared_; // scratch: by open cell
     std::vector<effect_sums> sums_, recent_;
     std::vector<std::uint32_t> order_;
 };
