@@ -354,6 +354,9 @@ void expect_attempts(reading_report const& report) {
             what += "none of the formats that can be read; say which with --from";
         else
             what += "no attempt that could be read as " + std::string(to_string(*first.how));
+        if (first.how == format::slurm && report[reason::several_nodes].count > 0)
+            what += "; a job on several nodes says nothing of any one of them: list its steps too (sacct "
+                    "without -X)";
         if (report.files.size() > 1) what += "; nor in the other files";
     }
     throw program::failure(program::exit_status::bad_input, what + reasons_of(report));

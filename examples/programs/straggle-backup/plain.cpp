@@ -21,7 +21,7 @@ std::string budget_reason(advice const& a, result const& r) {
     if (a.refused_by == "suspect_share_limit")
         return "storm: " + counted(r.advised.suspects.size(), "suspect") + " among " +
                counted(r.advised.tasks, "task") + ", more than " + percent(r.options.storm) +
-               "; rather distrust what they are compared with";
+               "; too many to trust what they are compared with";
     if (a.refused_by == "speculative_cap")
         return "copies may take " + counted(static_cast<std::uint64_t>(r.advised.copy_limit), "slot") +
                " of " + grouped(r.cluster.slots) + ", and better ones do";
@@ -63,7 +63,7 @@ std::string reason(advice const& a, result const& r) {
     case cannot_run:
         return "it cannot run on any other node that is free";
     case no_prediction:
-        return "nobody knows how long it would take elsewhere";
+        return "how long it would take elsewhere is not known";
     case not_profitable: {
         if (!a.best) break;
         straggle::assign::backup_value const& v = a.best->value;
@@ -77,7 +77,7 @@ std::string reason(advice const& a, result const& r) {
         if (!a.best) break;
         return "a copy would win at " + percent_of(a.best->value.win_probability) + " only";
     case no_straggler:
-        return "nobody knows how long it will still take";
+        return "how long it will still take is not known";
     case may_not_copy:
         return "it must never run twice";
     case no_nodes:

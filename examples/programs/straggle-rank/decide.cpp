@@ -47,7 +47,7 @@ std::string measured(verdict const& v, options const& o) {
 
 // What the policy made of it; `of_all` goes with the number of nodes that are faster.
 std::string comparison(verdict const& v, std::string const& of_all) {
-    std::string faster = std::to_string(v.provably_faster) + of_all + " other nodes are faster beyond doubt";
+    std::string faster = std::to_string(v.provably_faster) + of_all + " other nodes are significantly faster";
     if (v.rule == "dominated") return faster;
     if (v.rule == "forecast_weak")
         return "expected to be weak in the next period, p = " + fixed(v.value, 2) + ", at least " +
@@ -56,7 +56,7 @@ std::string comparison(verdict const& v, std::string const& of_all) {
         return faster + ", p = " + short_number(v.value) + ", at most " + short_number(v.threshold);
     if (v.rule == "slower_by")
         return "at least " + fixed(v.value, 2) + " times; more than " + fixed(v.threshold, 2) + " counts";
-    if (v.rule == "weakest_level") return "no other node is slower beyond doubt";
+    if (v.rule == "weakest_level") return "no other node is significantly slower";
     if (v.rule == "top_k_intersection") return "among the slowest or least steady of the weakest level";
     return "the mean exceeds the threshold of " + signed_number(v.threshold);
 }
@@ -147,7 +147,7 @@ std::string limit_reason(std::string_view limit, options const& o) {
     if (limit == "one_per_domain") return "it is the last one of its failure domain";
     if (limit == "fail_open")
         return "more than " + percent(g.fail_open.value_or(0)) +
-               " of the nodes look weak at once: rather distrust the measurement";
+               " of the nodes look weak at once: too many to trust the measurement";
     return std::string(limit);
 }
 
@@ -155,7 +155,7 @@ std::string remark(decision const& d, ranking const& r) {
     switch (d.note()) {
     case straggle::blacklist::selection_note::all_overlap:
         return r.nodes().size() < 2 ? "only one node could be ranked"
-                                    : "the intervals of all nodes overlap: none is slower beyond doubt";
+                                    : "the intervals of all nodes overlap: no node is significantly slower";
     case straggle::blacklist::selection_note::too_few_nodes:
         return "too few nodes could be ranked (" + std::to_string(r.nodes().size()) + ") for this policy";
     case straggle::blacklist::selection_note::unreachable_threshold:

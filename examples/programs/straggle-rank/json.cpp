@@ -38,9 +38,8 @@ ordered_json jobs_json(result const& r) {
 
 // Of a node: what attempts tell.
 void add_weighed(ordered_json& entry, result const& r, std::uint32_t node) {
-    if (r.weighed == nullptr) return;
-    straggle::blacklist::failure_rate const& f = r.weighed->failures[node];
-    entry["slowdown"] = slowdown_json(r.weighed->slowdowns[node]);
+    straggle::blacklist::failure_rate const& f = r.weighed.failures[node];
+    entry["slowdown"] = slowdown_json(r.weighed.slowdowns[node]);
     entry["failures"] = {{"attempts", f.attempts}, {"failed", f.failed}, {"tasks", f.tasks},
                          {"low", f.low},           {"high", f.high},     {"elsewhere", f.elsewhere}};
 }
@@ -135,7 +134,7 @@ ordered_json slowdown_json(straggle::slowdown const& s) {
 
 ordered_json failing_jobs_json(result const& r) {
     ordered_json list = ordered_json::array();
-    for (straggle::blacklist::failing_job const& j : r.weighed->failing_jobs)
+    for (straggle::blacklist::failing_job const& j : r.weighed.failing_jobs)
         list.push_back({{"job", valid_utf8(r.history.jobs[static_cast<std::uint32_t>(j.job)])},
                         {"failed", j.failed},
                         {"nodes", j.nodes},
@@ -190,7 +189,7 @@ ordered_json records_json(result const& r) {
             {"killed", counts.killed},
             {"superseded", counts.superseded},
             {"running", r.history.unended},
-            {"not_compared", r.weighed->not_compared},
+            {"not_compared", r.weighed.not_compared},
             {"rejected", total},
             {"rejected_by_reason", std::move(reasons)}};
 }

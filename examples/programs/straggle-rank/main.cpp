@@ -136,7 +136,7 @@ void run(options o) {
     decision const verdicts = o.decides_by_slowdown() && asked_for == nullptr
                                   ? weighed.decision
                                   : decide(nodes, cluster, o, asked_for);
-    result const all{o, past, nodes, verdicts, asked_for, &weighed, &names};
+    result const all{o, past, nodes, verdicts, weighed, asked_for, &names};
     if (o.windows) return run_windows(past, all, cluster);
     if (!o.report.empty()) write_report(o.report, all);
     print(all);

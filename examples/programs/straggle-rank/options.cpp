@@ -45,14 +45,15 @@ constexpr char const* footer = R"(
 FILE is what an engine wrote: sacct of Slurm (-P or --json), event logs of Spark, .jhist or Rumen's
 traces of Hadoop, trace.txt of Nextflow, HAProxy's HTTP log, the joblog of GNU parallel, the log of
 our Dask plugin or its task stream, the accounting of PBS, Grid Engine and LSF, HTCondor's event
-log; packed with gzip or zstd as may be. docs/reference/formats.md says what is taken
-from where. Or it is CSV with a header (RFC 4180), one row per attempt to run a task. Columns:
+log; optionally compressed with gzip or zstd. docs/reference/formats.md says which fields are
+read. Or it is CSV with a header (RFC 4180), one row per attempt to run a task. Columns:
   job       group of sibling tasks that should take equally long (a stage, a map phase)     required
   node      where the attempt ran                                                           required
   start,end or duration, also as start_ms and so on (_s, _ms, _us, _ns); all in one unit    required
             Nanoseconds of 19 digits are exact, and so are nine decimal places
   status    success, succeeded, ok, true, 1, completed, done: a success; killed, cancelled:
-            killed; anything else, and nothing: failed. Without this column all succeeded
+            killed; anything else, and nothing: failed. Without this column all succeeded. With a
+            start, no end, and running or nothing here, the attempt still runs
   task      name of the task, unique in its job: only its first completion counts
   input     bytes or records read, for --normalizer work_rate; also as input_bytes
   slots     of the node (default 1), for --max-fraction and --min-healthy
@@ -62,7 +63,7 @@ Which nodes are weak (--select):
   slowdown:LEAST            tasks provably take more than LEAST times as long as elsewhere (default 1.1), or
                             do not end, or fail; by attempts, which add up over windows. The default
   slower_by:LEAST           the same by the ranking of each window alone
-  dominated:Q[:MEAN]        slower, beyond doubt, than a share Q of the other nodes, by however little,
+  dominated:Q[:MEAN]        significantly slower than a share Q of the other nodes, by however little,
                             and with a mean of MEAN at least
   dominated_fdr:Q:ALPHA     the same, with the rate of false alarms in the fleet below ALPHA
   weakest_level             every node that none is provably slower than (the paper's)
@@ -77,7 +78,7 @@ Presets: default; dsb_2019 = --min-tasks 2 --deviation population --every-succes
 
 Decisions over time (--window): a window ends every --slide, and is decided on. Lengths are
 a number and ms, s, m, h or d; --window auto finds both from the history. A history is a recording:
-nobody obeyed these decisions, so the timeline shows what would have been decided, and a node that
+these decisions were not obeyed, so the timeline shows what would have been decided, and a node that
 would have been avoided still has evidence here. With --select slowdown, the default, the library
 also decides for how long a node is avoided. For other policies --exclusions says it, in
 windows (default probation:3:1+escalating:1:16):

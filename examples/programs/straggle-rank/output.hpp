@@ -20,9 +20,9 @@ struct result {
     straggle_rank::history const& history;
     straggle_rank::ranking const& ranking;
     straggle_rank::decision const& decision;
-    straggle_rank::expectation const* expected = nullptr;   ///< if somebody asked for it
-    straggle_rank::whole_evidence const* weighed = nullptr; ///< what attempts tell of nodes
-    std::vector<std::string> const* json_names = nullptr;   ///< of nodes
+    straggle_rank::whole_evidence const& weighed;         ///< what attempts show of nodes
+    straggle_rank::expectation const* expected = nullptr; ///< if it was asked for
+    std::vector<std::string> const* json_names = nullptr; ///< of nodes
 };
 
 /// Records that were rejected, by reason; only reasons that occurred.

@@ -54,7 +54,7 @@ class parameters {
     }
 
   private:
-    static bool read(std::string_view s, double& value) { return detail::read_double(s, value); }
+    static bool read(std::string_view s, double& value) { return program::detail::read_double(s, value); }
     template <class Integer>
     static bool read(std::string_view s, Integer& value) {
         auto const [end, fault] = std::from_chars(s.data(), s.data() + s.size(), value);

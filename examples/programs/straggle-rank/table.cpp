@@ -114,7 +114,7 @@ class table {
         if (avoid.empty() && h_.nodes.size() == 1)
             text = "read a history of several nodes that share jobs";
         else if (avoid.empty() && all_failed())
-            text = "look at the jobs, or at what all nodes have in common: no attempt succeeded on any node";
+            text = "look at the jobs, or at what all nodes share: no attempt succeeded on any node";
         else if (!avoid.empty())
             text = "look at " + printable(h_.nodes[avoid.front().id]) + " first, and keep new tasks off " +
                    (avoid.size() == 1 ? "it" : "these nodes") +
@@ -122,7 +122,7 @@ class table {
                    (has_times() ? ", --window auto shows since when" : "");
         else if (!spared.empty())
             text = "look at " + printable(h_.nodes[spared.front().id]) +
-                   "; it stays in service only because so few nodes may be taken out (--max-fraction, "
+                   "; it stays in service only because a limit keeps it there (--max-fraction, "
                    "--no-limits)";
         else if (r_.ranking.nodes().size() < 2)
             text = "too little to compare: jobs of at least " + grouped(r_.options.min_tasks) +
@@ -155,10 +155,10 @@ class table {
         std::uint64_t const ended = counts.used + counts.superseded + counts.failed;
         std::string const failed = grouped(counts.failed) + " of " + counts_of(ended);
         if (h_.nodes.size() == 1)
-            return name(0, 40) + " is the only node, so that nothing can be compared" +
+            return name(0, 40) + " is the only node, so nothing can be compared" +
                    (counts.failed > 0 ? "; " + failed + " failed on it" : "");
         return failed + " failed, on all of " + counted(h_.nodes.size(), "node") +
-               ": that says nothing against one of them";
+               ": no single node can be blamed";
     }
     static std::string counts_of(std::uint64_t attempts) { return counted(attempts, "attempt"); }
 
@@ -191,15 +191,15 @@ class table {
     }
 
     [[nodiscard]] bool worst_is_slow() const {
-        return r_.weighed != nullptr && r_.options.decides_by_slowdown() &&
-               std::ranges::any_of(r_.weighed->slowdowns, [this](straggle::slowdown const& s) {
+        return r_.options.decides_by_slowdown() &&
+               std::ranges::any_of(r_.weighed.slowdowns, [this](straggle::slowdown const& s) {
                    return s.is_known() && s.low > least_slowdown();
                });
     }
 
     // Why no node is to be avoided.
     [[nodiscard]] std::string nobody() const {
-        auto const& all = r_.weighed->slowdowns;
+        auto const& all = r_.weighed.slowdowns;
         std::optional<std::uint32_t> worst;
         for (std::uint32_t n = 0; n < all.size(); ++n)
             if (all[n].is_known() && (!worst || all[n].value > all[*worst].value)) worst = n;
@@ -227,9 +227,9 @@ class table {
     // Nodes that rank behind others, and of which too little is known to say by how much they are slower.
     [[nodiscard]] std::vector<std::uint32_t> unsure() const {
         std::vector<std::uint32_t> nodes;
-        if (r_.weighed == nullptr || r_.ranking.levels() < 2) return nodes;
+        if (r_.ranking.levels() < 2) return nodes;
         for (auto const& node : r_.ranking.level(0))
-            if (node.mean > 0 && !r_.weighed->slowdowns[node.id].is_known()) nodes.push_back(node.id);
+            if (node.mean > 0 && !r_.weighed.slowdowns[node.id].is_known()) nodes.push_back(node.id);
         return nodes;
     }
     [[nodiscard]] std::string listed(std::vector<std::uint32_t> const& nodes,
@@ -238,7 +238,7 @@ class table {
         std::string text;
         for (std::size_t i = 0; i < (std::min)(nodes.size(), most); ++i) {
             text += (i == 0 ? "" : i + 1 == nodes.size() ? " and " : ", ") + name(nodes[i], 40);
-            straggle::slowdown const& s = r_.weighed->estimates[nodes[i]];
+            straggle::slowdown const& s = r_.weighed.estimates[nodes[i]];
             if (by_how_much && s.is_known())
                 text += " (about " + fixed(s.value, 1) + " times as long, " + counted(s.tasks, "task") + ")";
         }
@@ -248,8 +248,8 @@ class table {
 
     // Those that fail more than others do.
     void print_failures() {
-        if (r_.weighed == nullptr || h_.nodes.size() == 1 || all_failed()) return;
-        auto const& all = r_.weighed->failures;
+        if (h_.nodes.size() == 1 || all_failed()) return;
+        auto const& all = r_.weighed.failures;
         std::vector<std::uint32_t> worse;
         for (std::uint32_t n = 0; n < all.size(); ++n)
             if (all[n].failed > 1 && all[n].low > all[n].elsewhere) worse.push_back(n); // one may be chance
@@ -269,8 +269,8 @@ class table {
 
     // What fails wherever it runs says nothing of nodes.
     void print_failing_jobs() {
-        if (r_.weighed == nullptr || h_.nodes.size() == 1 || all_failed()) return;
-        if (r_.weighed->failing_jobs.empty()) return;
+        if (h_.nodes.size() == 1 || all_failed()) return;
+        if (r_.weighed.failing_jobs.empty()) return;
         out_ << paint(bold, "Jobs that fail") << ":\n";
         for (std::string const& line : failing_jobs_in_words(r_)) {
             out_ << "  ";
@@ -298,9 +298,8 @@ class table {
             std::string const node = name(v.id, 40);
             out_ << "  " << paint(color, node) << ": ";
             std::string text = reason(v, r_.ranking, r_.options);
-            if (straggle::blacklist::has(v.causes, straggle::blacklist::cause::failing) &&
-                r_.weighed != nullptr)
-                text += "; " + in_words(r_.weighed->failures[v.id]);
+            if (straggle::blacklist::has(v.causes, straggle::blacklist::cause::failing))
+                text += "; " + in_words(r_.weighed.failures[v.id]);
             if (!v.spared_by.empty()) text += "; spared, since " + limit_reason(v.spared_by, r_.options);
             print_wrapped(text, 4 + width(node), 6);
             print_rows(v);
@@ -440,7 +439,7 @@ std::string records_in_words(result const& r) {
 }
 
 std::string not_compared_in_words(result const& r) {
-    std::uint64_t const n = r.weighed->not_compared;
+    std::uint64_t const n = r.weighed.not_compared;
     return n == 0
                ? ""
                : counted(n, "attempt") + " could not be compared: no sibling ended on another node in time";
@@ -448,7 +447,7 @@ std::string not_compared_in_words(result const& r) {
 
 std::vector<std::string> failing_jobs_in_words(result const& r) {
     constexpr std::size_t most = 5;
-    auto const& jobs = r.weighed->failing_jobs;
+    auto const& jobs = r.weighed.failing_jobs;
     std::vector<std::string> lines;
     for (auto const& j : std::span(jobs).first((std::min)(jobs.size(), most)))
         lines.push_back(shortened(printable(r.history.jobs[static_cast<std::uint32_t>(j.job)]), 40, "..") +

@@ -50,7 +50,7 @@ class table_printer final : public window_printer {
             << calendar_.when(calendar_.end_ms(t.last))
             << " UTC: " << grouped(static_cast<std::uint64_t>(t.last - t.first) + 1) << ", "
             << grouped(t.idle) << " of them without a task.\n"
-            << "What would have been decided; nobody obeyed it.\n\n";
+            << "What would have been decided; none of it was obeyed.\n\n";
         if (changed_ == 0) {
             out << paint(bold, "No node is ever to be avoided.") << "\n\n";
         } else {
@@ -62,7 +62,7 @@ class table_printer final : public window_printer {
                 << lines_.str() << '\n';
         }
         print_nodes(out, t);
-        if (!whole.weighed->failing_jobs.empty()) {
+        if (!whole.weighed.failing_jobs.empty()) {
             out << paint(bold, "Jobs that fail") << ":\n";
             for (std::string const& line : failing_jobs_in_words(whole)) out << "  " << line << '\n';
             out << '\n';

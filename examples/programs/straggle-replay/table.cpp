@@ -122,7 +122,7 @@ class table {
              {"SLOW: stragglers. NAMED: detected. IN TIME: those named with less than the usual time left,",
               "the FAKE ones, count as mistakes; the best F1 of that kind comes first. LATENCY: until "
               "stragglers",
-              "were named, MISSED: how long those took that nobody named; means, in usual times."})
+              "were named, MISSED: how long those took that were not named; means, in usual times."})
             out_ << line << '\n';
         if (r_.history.progress_file.empty())
             out_ << "No progress is known: only rules that go by elapsed time can say much.\n";

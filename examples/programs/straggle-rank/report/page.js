@@ -52,7 +52,7 @@
     let text = blacklisted.length ? "Give them no more work, the first one first." : "";
     if (blacklisted.length === 1) text = "Give it no more work.";
     if (!blacklisted.length && !spared.length)
-      text = remark ? remark.charAt(0).toUpperCase() + remark.slice(1) + "." : "No node is slow beyond doubt.";
+      text = remark ? remark.charAt(0).toUpperCase() + remark.slice(1) + "." : "No node is significantly slow.";
     if (data.timeline) text = `The history as a whole, as if it were one window; below, what would have been decided over time. ${text}`;
     byId("remark").text(text);
     writeVerdicts(byId("avoided"), blacklisted, "avoid", 6);
