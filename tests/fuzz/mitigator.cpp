@@ -27,6 +27,7 @@ struct fuzz_running {
     int node = 0;
     std::int64_t start = 0;
     int task = 0;
+    std::int64_t deadline = 0;
 };
 struct fuzz_node {
     int id = 0, slots = 2;
@@ -41,7 +42,8 @@ auto make() {
         straggle::running_fields{.job = &fuzz_running::job,
                                  .task = &fuzz_running::task,
                                  .node = &fuzz_running::node,
-                                 .start = &fuzz_running::start},
+                                 .start = &fuzz_running::start,
+                                 .deadline = &fuzz_running::deadline},
         straggle::node_fields{.node = &fuzz_node::id, .slots = &fuzz_node::slots});
 }
 
@@ -52,7 +54,8 @@ void work(Mitigator& m) {
     std::vector<fuzz_node> nodes;
     for (int n = 0; n < 8; ++n) nodes.push_back({n});
     for (std::int64_t t = 0; t < 20; ++t) {
-        std::vector<fuzz_running> running{{"j", 1, t - 3, 1}, {"j", 2, t - 2, 1}, {"k", 3, t - 9, 2}};
+        std::vector<fuzz_running> running{
+            {"j", 1, t - 3, 1, t + 2}, {"j", 2, t - 2, 1, t + 4}, {"k", 3, t - 9, 2, 10}};
         m.observe({"j", static_cast<int>(t % 8), t - 5, t, static_cast<int>(t)}, t);
         auto const& plan = m.decide(t, running, nodes, {.waiting = 1});
         demand(plan.nodes().size() == nodes.size());
@@ -60,6 +63,12 @@ void work(Mitigator& m) {
         for (auto const& n : plan.nodes()) out += n.state == straggle::node_state::excluded ? 1 : 0;
         demand(out <= 2);
         for (auto const& c : plan.copies()) demand(c.row < running.size() && c.node_row < nodes.size());
+        demand(plan.jobs().size() <= 2);
+        for (auto const& j : plan.jobs()) {
+            demand(j.row < running.size() && j.end.low <= j.end.high);
+            demand(j.least_probability >= 0 && j.least_probability <= j.miss_probability + 1e-9);
+            demand(j.miss_probability <= 1);
+        }
         for (auto const& k : plan.kills()) demand(k.row < running.size());
         for (auto const& p : m.rank_places("j", nodes)) demand(p.row < nodes.size());
     }

@@ -46,6 +46,24 @@ TEST_CASE("running fields: members, functions and optionals of the user's type")
     CHECK(record::running_fields_for<decltype(only_needed), task>);
 }
 
+TEST_CASE("running fields: a deadline is a point in time, a weight a number") {
+    auto const of = [](auto deadline, auto weight) {
+        running_fields const fields{.job = &task::host,
+                                    .node = &task::host,
+                                    .start = &task::began,
+                                    .deadline = deadline,
+                                    .weight = weight};
+        return record::running_attempt_fields_for<decltype(fields), task>;
+    };
+    CHECK(of(base::no_field{}, base::no_field{}));
+    CHECK(of(&task::began, &task::done));
+    CHECK(of([](task const& t) { return std::optional(t.began); }, &task::reported));
+    CHECK(of(&task::began, &task::copies));
+    CHECK_FALSE(of(&task::host, base::no_field{}));
+    CHECK_FALSE(of(base::no_field{}, &task::host));
+    CHECK_FALSE(of(base::no_field{}, &task::speculative));
+}
+
 TEST_CASE("running fields: what does not fit is refused") {
     CHECK_FALSE(reads(&task::bytes)); // a count is no share
     CHECK_FALSE(reads(&task::host));
