@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -61,8 +62,12 @@ class twin_run {
     using mitigator = decltype(std::declval<Make>()());
 
   public:
-    twin_run(Make make, std::uint64_t seed)
-        : make_(make), random_(seed), original_(new mitigator(make_())), twin_(new mitigator(make_())) {
+    twin_run(Make make, std::uint64_t seed, bool is_shuffled)
+        : make_(make),
+          random_(seed),
+          is_shuffled_(is_shuffled),
+          original_(new mitigator(make_())),
+          twin_(new mitigator(make_())) {
         nodes_ = 6 + below(12);
         has_progress_ = below(2) == 0;
         for (std::uint32_t n = 0; n < nodes_; ++n) hosts_.push_back({n, 2 + below(3), 0});
@@ -172,9 +177,12 @@ class twin_run {
         }
         straggle::cluster_load const load{.waiting = waiting_.size()};
         auto const can_run = [&](running const& r, host const& h) { return (r.task + h.name) % 7 != 0; };
+        auto const rows_of_twin = in_order(rows, order_);
+        auto const hosts_of_twin = in_order(hosts_, host_order_);
         auto const& a = original_->decide(now_, rows, hosts_, load, can_run);
-        auto const& b = twin_->decide(now_, rows, hosts_, load, can_run);
+        auto const& b = twin_->decide(now_, rows_of_twin, hosts_of_twin, load, can_run);
         compare(a, b);
+        has_decided_ = true;
         for (auto const& n : a.nodes()) excluded += n.state == straggle::node_state::excluded ? 1 : 0;
         for (auto const& c : a.copies()) {
             (c.is_probe ? probes : copies) += 1;
@@ -192,10 +200,11 @@ class twin_run {
                 auto const found = original_->rank_places(row, hosts_);
                 return std::vector<straggle::mitigate::planned_place>(found.begin(), found.end());
             }();
-            auto const same = twin_->rank_places(row, hosts_);
+            auto const same = twin_->rank_places(row, in_order(hosts_, host_order_));
             REQUIRE(places.size() == same.size());
             for (std::size_t i = 0; i < same.size(); ++i) {
-                REQUIRE(places[i].row == same[i].row);
+                if (!is_shuffled_ || !alone) // else drawn by row
+                    REQUIRE(places[i].row == host_order_[same[i].row]);
                 REQUIRE(places[i].time == same[i].time);
             }
             if (places.empty()) return;
@@ -203,6 +212,16 @@ class twin_run {
             start(row, static_cast<std::uint32_t>(places.front().row), false);
             ++placed;
         }
+    }
+    template <class Row>
+    std::vector<Row> in_order(std::vector<Row> const& rows, std::vector<std::size_t>& order) {
+        order.resize(rows.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        if (is_shuffled_ && has_decided_) // once nodes have their numbers
+            std::shuffle(order.begin(), order.end(), shuffling_);
+        std::vector<Row> out;
+        for (std::size_t const at : order) out.push_back(rows[at]);
+        return out;
     }
     static void compare(straggle::mitigate::planned_time const& a,
                         straggle::mitigate::planned_time const& b) {
@@ -216,7 +235,7 @@ class twin_run {
                 std::vector(b.notes().begin(), b.notes().end()));
         REQUIRE(a.nodes().size() == b.nodes().size());
         for (std::size_t i = 0; i < a.nodes().size(); ++i) {
-            auto const &x = a.nodes()[i], &y = b.nodes()[i];
+            auto const &x = a.nodes()[host_order_[i]], &y = b.nodes()[i];
             REQUIRE(x.state == y.state);
             REQUIRE(x.slow == y.slow);
             REQUIRE(x.why == y.why);
@@ -230,8 +249,8 @@ class twin_run {
         REQUIRE(a.copies().size() == b.copies().size());
         for (std::size_t i = 0; i < a.copies().size(); ++i) {
             auto const &x = a.copies()[i], &y = b.copies()[i];
-            REQUIRE(x.row == y.row);
-            REQUIRE(x.node_row == y.node_row);
+            REQUIRE(x.row == order_[y.row]);
+            REQUIRE(x.node_row == host_order_[y.node_row]);
             compare(x.left, y.left);
             compare(x.there, y.there);
             REQUIRE(x.win_probability == y.win_probability);
@@ -241,7 +260,8 @@ class twin_run {
             REQUIRE(x.is_probe == y.is_probe);
         }
         REQUIRE(a.kills().size() == b.kills().size());
-        for (std::size_t i = 0; i < a.kills().size(); ++i) REQUIRE(a.kills()[i].row == b.kills()[i].row);
+        for (std::size_t i = 0; i < a.kills().size(); ++i)
+            REQUIRE(a.kills()[i].row == order_[b.kills()[i].row]);
         REQUIRE(original_->actions() == twin_->actions());
         for (auto const kind :
              {straggle::mitigate::action_kind::exclusion, straggle::mitigate::action_kind::copy,
@@ -250,24 +270,26 @@ class twin_run {
     }
 
     Make make_;
-    std::mt19937_64 random_;
+    std::mt19937_64 random_, shuffling_{7};
+    bool is_shuffled_;                            // the twin gets the same rows in another order
+    std::vector<std::size_t> order_, host_order_; // by row of the twin: that of the original
     std::unique_ptr<mitigator> original_, twin_;
     std::vector<host> hosts_;
     std::vector<attempt> attempts_;
     std::vector<running> waiting_;
     double now_ = 1e6;
     std::uint32_t nodes_ = 0, slow_ = 1, hanging_ = 0, failing_ = 0, job_ = 0, task_ = 0, named_ = 1000;
-    bool has_progress_ = false;
+    bool has_progress_ = false, has_decided_ = false;
 };
 
 template <class Make>
-void run(Make make, int rounds, int steps, int least_copies) {
+void run(Make make, int rounds, int steps, int least_copies, bool is_shuffled = false) {
     std::uint64_t const seed = straggle_test::seed_or(53);
     int restored = 0, copies = 0, probes = 0, excluded = 0, placed = 0;
     for (int round = 0; round < rounds; ++round) {
         CAPTURE(seed);
         CAPTURE(round);
-        twin_run r(make, seed + static_cast<std::uint64_t>(round));
+        twin_run r(make, seed + static_cast<std::uint64_t>(round), is_shuffled);
         for (int i = 0; i < steps; ++i) r.step();
         restored += r.restored;
         copies += r.copies;
@@ -325,4 +347,9 @@ TEST_CASE("mitigator: a restored twin with another detector plans what the origi
             return straggle::mitigator(ended_fields, running_fields, host_fields, options(), stages);
         },
         4, 400, 20);
+}
+
+TEST_CASE("mitigator: rows in any order, whole plans and places are the same") {
+    run([] { return straggle::mitigator(ended_fields, running_fields, host_fields, options()); }, 8, 400, 80,
+        true);
 }

@@ -205,10 +205,10 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
         j = static_cast<std::uint32_t>(at & none);
     }
     std::size_t const jobs = in.count(8 + 8 + 32 + 2);
-    std::vector<bool> is_unused(unused.size() + jobs);
+    std::vector<unsigned char> is_unused(unused.size() + jobs);
     for (std::uint32_t const j : unused) {
-        if (!in.expect(j < is_unused.size() && !is_unused[j])) return in.reason();
-        is_unused[j] = true;
+        if (!in.expect(j < is_unused.size() && is_unused[j] == 0)) return in.reason();
+        is_unused[j] = 1;
     }
     jobs_.lay_out(is_unused.size(), span_of(unused));
     for (std::size_t k = 0; k < jobs && in.ok(); ++k) {
