@@ -45,8 +45,8 @@ set(CPACK_DEBIAN_PACKAGE_NAME straggle)
 unset(CPACK_DEBIAN_PACKAGE_ARCHITECTURE)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Programs that find slow nodes and straggling tasks")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "\
-Programs that find slow nodes and straggling tasks
 straggle-rank reads the logs of schedulers and says which nodes are slow,
 straggle-watch decides on events as they come, straggle-replay, straggle-backup
 and straggle-report show what would have been done and what was.")
