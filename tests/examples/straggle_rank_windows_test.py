@@ -16,7 +16,7 @@ import statistics
 import time
 import unittest
 
-from programs import HEADER, BadInput, Folder
+from programs import HEADER, SHARED, BadInput, Folder
 from straggle_rank_test import HOSTILE, history, run
 
 SLURM = pathlib.Path(__file__).parents[2] / "examples/data/slurm-8-nodes.csv"
@@ -340,6 +340,31 @@ class Report(Folder):
 
     def folder_file(self, name):
         return (pathlib.Path(self.folder.name) / name).read_text()
+
+
+class OneAnswer(unittest.TestCase):
+    @unittest.skipUnless((SHARED / "data").is_dir(), "there is no reference data")
+    def test_one_window_says_what_the_whole_history_says(self):
+        compared = 0
+        for path in sorted([*(SHARED / "data").glob("*.csv"), *(SHARED / "data/cases").glob("*.csv")]):
+            done = [run("--format", "json", *window, path) for window in ((), ("--window", "3650d"))]
+            if any(d.returncode != 0 for d in done):
+                continue  # refused by one for what it lacks, as a test of its own says
+            whole, by_window = (json.loads(d.stdout) for d in done)
+            with self.subTest(path.name):
+                self.assertEqual(len(by_window["windows"]), 1)
+                told = {c["node"]: c for c in by_window["windows"][0]["changes"]}
+                verdicts = whole["decision"]["blacklisted"]
+                self.assertEqual({v["node"] for v in verdicts}, set(by_window["windows"][0]["blacklisted"]))
+                for v in verdicts:
+                    other = told[v["node"]]
+                    self.assertEqual(v["causes"], other["causes"])
+                    if "slow" in v["causes"]:
+                        self.assertEqual(v["why"], other["why"])
+                    for end in v["slowdown"] or ():
+                        self.assertTrue(math.isclose(v["slowdown"][end], other["slowdown"][end], rel_tol=2e-6), (v, other))
+                    compared += 1
+        self.assertGreater(compared, 5)
 
 
 if __name__ == "__main__":
