@@ -64,6 +64,39 @@ template <class Nodes>
         return own;
 }
 
+// Whether arguments of a mitigator are fields of records.
+template <class... Arguments>
+inline constexpr bool has_fields_of_mitigator = false;
+template <class AttemptFields, class RunningFields, class NodeFields, class... Options>
+    requires requires {
+        typename record_of<AttemptFields>;
+        typename record_of<RunningFields>;
+        typename record_of<NodeFields>;
+    }
+inline constexpr bool has_fields_of_mitigator<AttemptFields, RunningFields, NodeFields, Options...> =
+    record::attempt_fields_for<AttemptFields, record_of<AttemptFields>> &&
+    record::running_attempt_fields_for<RunningFields, record_of<RunningFields>> &&
+    record::node_fields_for<NodeFields, record_of<NodeFields>>;
+
+// Says in one line which argument of a mitigator does not fit.
+template <class... Arguments>
+struct not_of_mitigator {
+    static_assert(sizeof...(Arguments) == 0,
+                  "a mitigator takes an attempt_fields, a running_fields and a node_fields, or nothing "
+                  "where task_traits name the fields; with .node as a callable, write mitigator_of");
+    using type = void;
+};
+template <fields_aggregate AttemptFields, class RunningFields, class NodeFields, class... Options>
+    requires requires { typename record_of<AttemptFields>; }
+struct not_of_mitigator<AttemptFields, RunningFields, NodeFields, Options...> {
+    using attempt = record_of<AttemptFields>;
+    static_assert(explain_attempt_fields<AttemptFields, attempt>());
+    static_assert(has_fields_of_mitigator<AttemptFields, RunningFields, NodeFields>,
+                  "the second argument is not a running_fields of a record with job, node and start, or "
+                  "the third is not a node_fields of a record with node");
+    using type = void;
+};
+
 } // namespace straggle::detail
 
 namespace straggle::inline STRAGGLE_ABI {
@@ -463,6 +496,12 @@ template <class AttemptFields, class RunningFields, class NodeFields>
 mitigator(AttemptFields, RunningFields, NodeFields, mitigator_options = {})
     -> mitigator<detail::record_of<AttemptFields>, detail::record_of<RunningFields>,
                  detail::record_of<NodeFields>, AttemptFields, RunningFields, NodeFields>;
+
+/// Not valid: makes the compiler say first which argument does not fit.
+template <class Other, class... Others>
+    requires(!detail::has_fields_of_mitigator<Other, Others...>)
+mitigator(Other, Others...) -> mitigator<typename detail::not_of_mitigator<Other, Others...>::type, void,
+                                         void, base::no_field, base::no_field, base::no_field>;
 
 template <class AttemptFields, class RunningFields, class NodeFields, class Nodes, class Tasks, class Copies>
 mitigator(AttemptFields, RunningFields, NodeFields, mitigator_options, mitigate::stages<Nodes, Tasks, Copies>)

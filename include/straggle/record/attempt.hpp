@@ -105,6 +105,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // The type of the fields that `task_traits` name.
 template <class Record>
 struct traits_fields {
+    static_assert(sizeof(Record) == 0, "task_traits of the record is missing, and no fields are passed");
     using type = base::no_field;
 };
 template <record::has_task_traits Record>
