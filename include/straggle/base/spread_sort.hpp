@@ -8,6 +8,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/grow.hpp>
 #include <straggle/base/projection.hpp>
 
 #include <algorithm>
@@ -81,6 +82,7 @@ void spread_sort(std::vector<Row>& rows, spread_sort_scratch<Row>& scratch, Key 
         std::sort(rows.begin(), rows.end(), before);
         return;
     }
+    reserve_for(scratch.rows, rows.size());
     scratch.rows.resize(rows.size());
     deal_rows(std::span<Row const>(rows), scratch.rows.data(), scratch.ends, key);
     rows.swap(scratch.rows);

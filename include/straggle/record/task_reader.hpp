@@ -9,6 +9,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/grow.hpp>
 #include <straggle/base/projection.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/spread_sort.hpp>
@@ -19,6 +20,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
@@ -112,6 +114,7 @@ class task_reader {
         counted_at_ = when;
         counted_before_ = counts;
         other_clock_ = 0;
+        if constexpr (std::ranges::sized_range<Range>) reserve_for(rows_, std::ranges::size(running));
         std::uint32_t at = 0;
         for (Running const& r : running) {
             std::uint32_t const row = at++;
@@ -255,6 +258,7 @@ class task_reader {
     // Groups attempts by task: how many there are, and which started first.
     void group() {
         order_.clear();
+        reserve_for(order_, rows_.size());
         for (std::uint32_t i = 0; i < rows_.size(); ++i)
             if (rows_[i].task != no_task) order_.push_back({rows_[i].task, i});
         spread_sort(

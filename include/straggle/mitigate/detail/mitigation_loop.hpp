@@ -9,6 +9,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/grow.hpp>
 #include <straggle/base/size.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/node_stage.hpp>
@@ -347,6 +348,8 @@ class mitigation_loop {
     void learn(round_facts const& facts) {
         attempts_.clear();
         rows_.clear();
+        reserve_for(attempts_, facts.running.size());
+        reserve_for(rows_, facts.running.size());
         std::size_t nodes = memory_.size();
         for (auto const& n : facts.nodes)
             if (n.node >= nodes) nodes = n.node + std::size_t{1};

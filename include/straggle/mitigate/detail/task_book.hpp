@@ -10,6 +10,8 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/grow.hpp>
+#include <straggle/base/prefetch.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/predict/progress_trust.hpp>
 
@@ -50,45 +52,54 @@ struct task_note {
     }
 };
 
-// Notes in order of job and task: a round reads them and writes the next ones in that order.
+// Notes stay where they are, in blocks that never move; a round writes their order by job and task anew.
 class task_book {
   public:
     void begin() {
+        for (std::uint32_t const place : added_)
+            free_.push_back(place); // of a round that an allocation ended
+        added_.clear();
+        dropped_.clear();
         next_.clear();
         at_ = 0;
         ++round_;
     }
     // The note of a task; call in ascending order of job and task.
     task_note& turn_to(std::uint64_t job, std::uint64_t task) {
-        while (at_ < notes_.size() && notes_[at_].is_before(job, task)) keep(notes_[at_++]);
-        if (at_ < notes_.size() && notes_[at_].job == job && notes_[at_].task == task && !notes_[at_].over)
-            next_.push_back(notes_[at_++]);
+        prefetch(at_ + ahead);
+        while (at_ < order_.size() && note(order_[at_]).is_before(job, task)) keep(order_[at_++]);
+        if (at_ < order_.size() && is_of(note(order_[at_]), job, task) && !note(order_[at_]).over)
+            next_.push_back(order_[at_++]);
         else
-            next_.push_back({});
-        task_note& n = next_.back();
+            next_.push_back(add());
+        task_note& n = note(next_.back());
         n.job = job;
         n.task = task;
         n.round = round_;
         return n;
     }
     void end() {
-        while (at_ < notes_.size()) keep(notes_[at_++]);
-        notes_.swap(next_);
+        while (at_ < order_.size()) keep(order_[at_++]);
+        order_.swap(next_);
+        for (std::uint32_t const place : dropped_) free_.push_back(place);
+        added_.clear();
+        dropped_.clear();
     }
     [[nodiscard]] task_note* find(std::uint64_t job, std::uint64_t task) noexcept {
-        auto const at = std::lower_bound(notes_.begin(), notes_.end(), 0,
-                                         [&](task_note const& n, int) { return n.is_before(job, task); });
-        return at != notes_.end() && at->job == job && at->task == task ? &*at : nullptr;
+        auto const at = std::lower_bound(order_.begin(), order_.end(), 0, [&](std::uint32_t place, int) {
+            return note(place).is_before(job, task);
+        });
+        return at != order_.end() && is_of(note(*at), job, task) ? &note(*at) : nullptr;
     }
-    // Index of the last note written, valid after the round.
+    // Index of the last note written, in order; valid after the round.
     [[nodiscard]] std::size_t last() const noexcept { return next_.size() - 1; }
-    [[nodiscard]] task_note& operator[](std::size_t i) noexcept { return notes_[i]; }
-    [[nodiscard]] std::size_t size() const noexcept { return notes_.size(); }
+    [[nodiscard]] task_note& operator[](std::size_t i) noexcept { return note(order_[i]); }
+    [[nodiscard]] std::size_t size() const noexcept { return order_.size(); }
 
     void write(byte_writer& out) const {
         out.u32(round_);
-        out.count(notes_.size());
-        for (task_note const& n : notes_) base::write_fields(out, n);
+        out.count(order_.size());
+        for (std::uint32_t const place : order_) base::write_fields(out, note(place));
     }
     // @pre the book is new
     void read(byte_reader& in) {
@@ -96,21 +107,60 @@ class task_book {
         for (std::size_t n = in.count(44); n > 0 && in.ok(); --n) {
             task_note next;
             base::read_fields(in, next);
-            if (!in.expect((notes_.empty() || notes_.back().is_before(next.job, next.task)) &&
+            if (!in.expect((order_.empty() || note(order_.back()).is_before(next.job, next.task)) &&
                            round_ - next.round < kept_rounds))
                 return;
-            notes_.push_back(next);
+            order_.push_back(add());
+            note(order_.back()) = next;
         }
+        added_.clear();
     }
 
   private:
     static constexpr std::uint32_t kept_rounds = 3;
+    static constexpr std::size_t block = 256; // notes
+    static constexpr std::size_t ahead = 4;   // notes to prefetch
 
-    // A missing task may be between two attempts, or its end may be reported late: keep its note for a while.
-    void keep(task_note const& n) {
-        if (!n.over && round_ - n.round < kept_rounds) next_.push_back(n);
+    [[nodiscard]] static bool is_of(task_note const& n, std::uint64_t job, std::uint64_t task) noexcept {
+        return n.job == job && n.task == task;
     }
-    std::vector<task_note> notes_{}, next_{};
+    [[nodiscard]] task_note& note(std::uint32_t place) noexcept {
+        return blocks_[place / block][place % block];
+    }
+    [[nodiscard]] task_note const& note(std::uint32_t place) const noexcept {
+        return blocks_[place / block][place % block];
+    }
+    void prefetch(std::size_t at) const noexcept {
+        if (at >= order_.size()) return;
+        task_note const* const rows = blocks_[order_[at] / block].data();
+        prefetch_row(rows, order_[at] % block);
+    }
+    // A new note.
+    std::uint32_t add() {
+        if (free_.empty()) {
+            // Places that become free need no memory later.
+            reserve_for(free_, (blocks_.size() + 1) * block);
+            make_room_for_one(blocks_);
+            blocks_.emplace_back(block);
+            auto const end = static_cast<std::uint32_t>(blocks_.size() * block);
+            for (std::uint32_t place = end; place > end - block; --place) free_.push_back(place - 1);
+        }
+        added_.push_back(free_.back());
+        std::uint32_t const place = free_.back();
+        free_.pop_back();
+        note(place) = {};
+        return place;
+    }
+    // A missing task may be between two attempts, or its end may be reported late: keep its note for a while.
+    void keep(std::uint32_t place) {
+        task_note const& n = note(place);
+        (!n.over && round_ - n.round < kept_rounds ? next_ : dropped_).push_back(place);
+    }
+
+    std::vector<std::vector<task_note>> blocks_{};
+    std::vector<std::uint32_t> order_{}, next_{};    // places of notes
+    std::vector<std::uint32_t> free_{};              // places without a note
+    std::vector<std::uint32_t> added_{}, dropped_{}; // in this round
     std::size_t at_ = 0;
     std::uint32_t round_ = 0;
 };

@@ -10,6 +10,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/grow.hpp>
 #include <straggle/base/prefetch.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/spread_sort.hpp>
@@ -302,6 +303,7 @@ class task_stage {
 
     void sort_tasks(std::span<running_row const> running) {
         order_.clear();
+        reserve_for(order_, running.size());
         for (std::size_t i = 0; i < running.size(); ++i)
             order_.push_back(
                 {running[i].job, running[i].task, static_cast<std::uint32_t>(i), running[i].is_copy});

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/grow.hpp>
 #include <straggle/base/spread_sort.hpp>
 #include <straggle/rank/detail/evidence_store.hpp>
 
@@ -26,6 +27,7 @@ inline void evidence_store::watch_hung(double now) {
     }
     for (running_place const& p : running_) ++nodes_[p.node].company;
     ages_.clear();
+    reserve_for(ages_, running_.size());
     for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
         live_job& job = jobs_[j];
         bool const ended = std::exchange(job.fresh, false);

@@ -8,6 +8,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/spread_sort.hpp>
@@ -232,6 +233,7 @@ class evidence_store : public evidence_state {
     // Puts the running attempts of unfinished jobs in order of job and node.
     void sort_running(double now, std::span<running_attempt const> running, std::uint32_t max_nodes) {
         running_.clear();
+        reserve_for(running_, running.size());
         std::uint64_t key = 0;
         std::uint32_t j = job_memory::none; // of the last key: attempts of a job are often adjacent
         for (std::size_t i = 0; i < running.size(); ++i) {
@@ -257,6 +259,7 @@ class evidence_store : public evidence_state {
                 return x.task < y.task;
             });
         running_of_.clear();
+        reserve_for(running_of_, running_.size());
         for (running_place const& p : running_) {
             running_attempt const& r = running[p.at];
             double const age = now - r.start;
