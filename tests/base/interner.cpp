@@ -812,3 +812,14 @@ TEST_CASE("interner: no text hashes alike under two keys because of what is in i
 }
 
 } // namespace
+
+TEST_CASE("interner: erased indices are visited in the order in which they are reused") {
+    straggle::interner<std::uint64_t> table;
+    for (std::uint64_t id = 0; id < 40; ++id) table.insert(id);
+    for (std::uint32_t const index : {7u, 30u, 0u, 12u}) table.erase(index);
+    std::vector<std::uint32_t> order;
+    table.for_each_erased([&](std::uint32_t index) { order.push_back(index); });
+    CHECK(order == std::vector<std::uint32_t>{12, 0, 30, 7});
+    for (std::uint32_t const index : order) CHECK(table.insert(1000 + index) == index);
+    table.for_each_erased([](std::uint32_t) { FAIL("there is none left"); });
+}
