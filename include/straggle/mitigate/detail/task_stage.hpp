@@ -34,6 +34,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -351,8 +352,9 @@ class task_stage {
             goal.deadline = passed->deadline - now;
             if (known) goal.missed = options_.missed * outlook_.usual();
         }
-        job_end end_of_job(goal.deadline, known ? outlook_.usual() : 1.0);
-        end_ = goal.has_deadline() ? &end_of_job : nullptr;
+        std::optional<job_end> end_of_job;
+        if (goal.has_deadline()) end_of_job.emplace(goal.deadline, known ? outlook_.usual() : 1.0);
+        end_ = end_of_job ? &*end_of_job : nullptr;
         due_in_ = goal.deadline;
         std::size_t const copies_before = copies_running_;
         for (std::size_t i = 0; i < rows.size();) {
