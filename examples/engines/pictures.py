@@ -21,7 +21,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GUIDE = os.path.join(HERE, "..", "..", "docs", "guide")
-COLOURS = {"roundrobin": "#d95f02", "leastconn": "#7570b3", "random": "#e6ab02", "straggle": "#1b9e77",
+COLORS = {"roundrobin": "#d95f02", "leastconn": "#7570b3", "random": "#e6ab02", "straggle": "#1b9e77",
            "without": "#d95f02", "by-hand": "#7570b3", "controller": "#1b9e77"}
 
 
@@ -62,14 +62,14 @@ def haproxy():
         times = sorted(seconds)[:-1]
         end = max(end, times[-1])
         window = [sorted(sum((seconds.get(t + d, []) for d in (-1, 0, 1)), [])) for t in times]
-        above.plot(times, [w[int(0.99 * len(w))] for w in window], color=COLOURS[policy], linewidth=1.2, label=policy)
+        above.plot(times, [w[int(0.99 * len(w))] for w in window], color=COLORS[policy], linewidth=1.2, label=policy)
     above.set_yscale("log")
     above.set_yticks([20, 50, 100, 200], ["20", "50", "100", "200"])
     above.minorticks_off()
     above.set_ylabel("99th percentile, ms")
     above.legend(frameon=False, ncols=4, loc="upper right")
     changes = rows("haproxy", "measured", "straggle-300-slow.changes.csv")
-    strip(below, [(float(c["seconds"]), int(c["weight_percent"]) / 100) for c in changes], end, 0, COLOURS["straggle"])
+    strip(below, [(float(c["seconds"]), int(c["weight_percent"]) / 100) for c in changes], end, 0, COLORS["straggle"])
     below.set_ylabel("weight\nof s3", rotation=0, ha="right", va="center")
     below.set_xlabel("seconds; one of six servers is 5 times as slow from 23 to 83; 300 requests/s")
     save(figure, "haproxy")
@@ -82,7 +82,7 @@ def dask():
     mine = [g for g in graphs if g["saturation"] == "1.1" and g["repetition"] == "0"]
     for plugin, name in (("0", "without"), ("1", "controller")):
         points = [(float(g["at"]), float(g["seconds"])) for g in mine if g["plugin"] == plugin]
-        above.plot(*zip(*points), "o-", markersize=2.5, linewidth=0.8, color=COLOURS[name],
+        above.plot(*zip(*points), "o-", markersize=2.5, linewidth=0.8, color=COLORS[name],
                    label={"without": "without", "controller": "with the plugin"}[name])
     above.set_ylabel("seconds for a graph")
     above.set_ylim(0)
@@ -106,7 +106,7 @@ def slurm():
     for variant in ("without", "by-hand", "controller"):
         points = sorted((int(j["repetition"]) * length + float(j["at"]), float(j["seconds"])) for j in jobs
                         if j["cell"] == cell and j["variant"] == variant and j["seconds"])
-        above.plot(*zip(*points), "o-", markersize=2.5, linewidth=0.8, color=COLOURS[variant], label=variant)
+        above.plot(*zip(*points), "o-", markersize=2.5, linewidth=0.8, color=COLORS[variant], label=variant)
     above.set_ylabel("seconds for a job")
     above.set_ylim(0)
     above.legend(frameon=False, ncols=3, loc="lower right")
@@ -130,7 +130,7 @@ def onetbb():
     half = len(jobs) // 2
     figure, above, below = panels([5, 1])
     for points, name in ((jobs[:half], "without"), (jobs[half:], "controller")):
-        above.plot(*zip(*points), "o-", markersize=2.5, linewidth=0.8, color=COLOURS[name],
+        above.plot(*zip(*points), "o-", markersize=2.5, linewidth=0.8, color=COLORS[name],
                    label={"without": "without", "controller": "with the mitigator"}[name])
     above.set_ylabel("ms for a job")
     above.set_ylim(0)

@@ -68,14 +68,14 @@ std::string rank(std::string_view text, unsigned how) {
     text_file const file(text);
     program::options o;
     o.files = {file.path()};
-    if ((how & 1U) != 0) o.normaliser = program::normaliser::work_rate;
+    if ((how & 1U) != 0) o.normalizer = program::normalizer::work_rate;
     if ((how & 2U) != 0) o.selection = program::parse_selection("dominated:0.5");
     program::history past = program::read_history(
-        o.files, {.columns = o.columns, .needs_input = o.normaliser == program::normaliser::work_rate});
+        o.files, {.columns = o.columns, .needs_input = o.normalizer == program::normalizer::work_rate});
     program::ranking const nodes = program::rank(past, o);
     auto const& counts = nodes.attempts();
     std::uint64_t accounted = past.unparsable_number.count + past.not_finite.count + counts.seen;
-    if (past.log) accounted += past.log->running;
+    accounted += past.log ? past.log->running : past.unended;
     demand(accounted == past.rows);
     for (auto const& n : nodes.nodes()) demand(n.id < past.nodes.size() && n.n > 0);
     program::fleet const cluster = program::fleet_of(past, o);
@@ -83,7 +83,7 @@ std::string rank(std::string_view text, unsigned how) {
     program::whole_evidence const weighed = program::weigh(past, cluster, o, false);
     program::decision const verdicts =
         o.decides_by_slowdown() ? weighed.decision : program::decide(nodes, cluster, o);
-    program::result const all{o, past, nodes, verdicts, nullptr, &weighed, &names};
+    program::result const all{o, past, nodes, verdicts, weighed, nullptr, &names};
     std::ostringstream out;
     program::print_json(out, all);
     if ((how & 4U) == 0 || past.end_column.empty()) return out.str();
