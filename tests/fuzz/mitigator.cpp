@@ -71,6 +71,7 @@ void work(Mitigator& m) {
         }
         for (auto const& k : plan.kills()) demand(k.row < running.size());
         for (auto const& p : m.rank_places("j", nodes)) demand(p.row < nodes.size());
+        for (auto const& p : m.place_tasks("j", 20, nodes)) demand(p.row < nodes.size());
     }
     m.finish("j");
 }

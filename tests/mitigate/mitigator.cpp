@@ -358,11 +358,13 @@ TEST_CASE("mitigator: in the steady state nothing is allocated") {
     auto const hosts = c.hosts();
     straggle_test::ended_task const again{"job-1", "node-103", 3, c.now() - 30, c.now() - 1};
     c.m.observe(again, c.now());
+    (void)c.m.place_tasks(running.front().job, 100, hosts);
     std::size_t const n = straggle_test::allocations_during([&] {
         for (int i = 0; i < 10; ++i) {
             c.m.observe(again, c.now());
             c.m.decide(c.now() + 0.01 * i, running, hosts, {.waiting = 3});
             (void)c.m.rank_places(running.front().job, hosts);
+            (void)c.m.place_tasks(running.front().job, 100, hosts);
             (void)c.m.published();
         }
     });
