@@ -22,7 +22,7 @@ struct speculator_options {
     double most_copies = 0.15; ///< limit on copies, as a share of the slots
     double storm = 0.3; ///< copy nothing if more than this share of the tasks are late, on more than this
                         ///< share of the nodes and on at least three
-    double missed = 4; ///< what a missed deadline costs, in usual times of a task of the job
+    double missed = 4;  ///< what a missed deadline costs, in usual times of a task of the job
     std::uint32_t copies_per_task = 2;      ///< one at a time; further copies at growing intervals
     bool use_progress = true;               ///< false: judge by siblings alone
     bool kill_hung = false;                 ///< stop an original on a hung node once its copy runs

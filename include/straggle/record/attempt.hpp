@@ -58,10 +58,10 @@ struct attempt_fields { // .job .task .node .start .end .duration .status .input
     [[no_unique_address]] End end{};           ///< `time_field`
     [[no_unique_address]] Duration duration{}; ///< `duration_field`
     [[no_unique_address]] Status status{};     ///< `status_field`; if absent, every attempt is a success
-    [[no_unique_address]] Input input{};    ///< `input_field`; used by `work_rate` and by slowdowns
-    [[no_unique_address]] Kind kind{};      ///< `label_field`: jobs of the same work
-    [[no_unique_address]] IsCopy is_copy{}; ///< `flag_field`: it was a copy; used by mitigators
-    [[no_unique_address]] Outrun outrun{};  ///< `flag_field`: killed because a copy won; used by mitigators
+    [[no_unique_address]] Input input{};       ///< `input_field`; used by `work_rate` and by slowdowns
+    [[no_unique_address]] Kind kind{};         ///< `label_field`: jobs of the same work
+    [[no_unique_address]] IsCopy is_copy{};    ///< `flag_field`: it was a copy; used by mitigators
+    [[no_unique_address]] Outrun outrun{}; ///< `flag_field`: killed because a copy won; used by mitigators
 };
 
 /// Names the fields of a record type once: specialize it with a `static constexpr auto fields =

@@ -84,7 +84,8 @@ class mitigator_intake {
         counts_.no_room += fleet_.no_room();
         counts_.nodes_refused += fleet_.twice();
         tasks_.read(
-            line_.is_usable(now) ? line_.at(now) : unknown, running, line_, loop_.guard(), [this](auto const& name) { return this->node_of(name); },
+            line_.is_usable(now) ? line_.at(now) : unknown, running, line_, loop_.guard(),
+            [this](auto const& name) { return this->node_of(name); },
             [this](auto const& name) { return this->kind_of(name); },
             [this](std::uint64_t job) { return loop_.is_left_alone(job); }, counts_.running,
             counts_.other_clock);
