@@ -7,6 +7,7 @@
 
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/base/size.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
