@@ -76,6 +76,7 @@ class past_by_end {
     /// Has to be called before the first `running_at`, and before any is forgotten.
     /// @par Cost 4 bytes per attempt
     void watch_starts() {
+        by_start_.reserve(attempts_.size());
         for (std::uint32_t i = 0; i < attempts_.size(); ++i)
             if (tell(attempts_[i])) by_start_.push_back(i);
         std::ranges::sort(by_start_, [&](std::uint32_t a, std::uint32_t b) {

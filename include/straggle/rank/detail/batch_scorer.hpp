@@ -18,9 +18,11 @@
 #include <straggle/rank/ranking.hpp>
 #include <straggle/stats/tick_moments.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -73,8 +75,8 @@ class batch_scorer {
     // Score exact ticks by (node, job), so that the result depends only on the sums; see score_moments.
     static constexpr bool by_pairs = by_moments && std::integral<value_type> && !Rows;
     static constexpr bool grouped = by_pairs || !by_moments;
-    // Slowdowns are then corrected by what the attempts had to read.
-    static constexpr bool with_inputs = given<decltype(Fields::input)> && !per_input && !Rows;
+    // Slowdowns are corrected by what the attempts had to read, if that is known.
+    static constexpr bool may_have_inputs = given<decltype(Fields::input)> && !per_input && !Rows;
 
   public:
     using job_id = owned_identifier_t<job_key_t<Fields, Record>>;
@@ -87,13 +89,13 @@ class batch_scorer {
     template <class Attempts, class Sink>
     void run(Attempts& attempts, Fields const& fields, Options const& options, Sink&& sink) {
         counts = {};
+        by_input_ = may_have_inputs && options.slowdowns && is_any_input_known(attempts, fields);
         bool const dedupe = given<decltype(Fields::task)> && options.counted == completions::first_of_task;
         if constexpr (dense_candidate<Attempts, Fields, Record> && !per_input) {
             attempt_counts const before = counts;
             bool const is_dense = !dedupe && dense_.collect(attempts, fields, counts, jobs_);
             // Slowdowns also use killed attempts and inputs, which this path does not keep.
-            if (is_dense &&
-                (Rows || !options.slowdowns || (!with_inputs && counts.killed == before.killed))) {
+            if (is_dense && (Rows || !options.slowdowns || (!by_input_ && counts.killed == before.killed))) {
                 bits_ = dense_.bits();
                 is_dense_ = true;
                 sink.begin(dense_);
@@ -104,16 +106,16 @@ class batch_scorer {
             }
         }
         counts = {};
-        if (dedupe || per_input || (with_inputs && options.slowdowns))
-            hashed_.collect(attempts, fields, counts, jobs_, dedupe, per_input);
+        if (dedupe || per_input || by_input_)
+            hashed_.collect(attempts, fields, counts, jobs_, dedupe, per_input, by_input_);
         else
             hashed_.collect(attempts, fields, counts, jobs_);
         bits_ = hashed_.bits();
         is_dense_ = false;
         sink.begin(hashed_);
         score_all(hashed_, options, sink, [&](auto&& prefetch, auto&& use) { hashed_.walk(prefetch, use); });
-        if constexpr (with_inputs)
-            if (options.slowdowns) time_by_input(sink.effects());
+        if constexpr (may_have_inputs)
+            if (by_input_) time_by_input(sink.effects());
         sink.end(hashed_);
     }
 
@@ -142,7 +144,7 @@ class batch_scorer {
         usable_jobs = 0;
         scored = 0;
         auto const& norm = core_normalizer(options.normalizer);
-        tell_times_ = options.slowdowns && !with_inputs;
+        tell_times_ = options.slowdowns && !by_input_;
         if (!Rows && tell_times_) joiner_.prepare(table.nodes().slots());
         if constexpr (grouped)
             score_by_job(table, norm, sink, walk);
@@ -175,6 +177,18 @@ class batch_scorer {
         if constexpr (!Rows) {
             if (tell_times_) time_jobs(table, sink, walk);
         }
+    }
+
+    template <class Attempts>
+    [[nodiscard]] static bool is_any_input_known(Attempts& attempts, Fields const& fields) {
+        if constexpr (!may_have_inputs)
+            return false;
+        else if constexpr (std::ranges::forward_range<Attempts>)
+            return std::ranges::any_of(attempts, [&](Record const& record) {
+                return hashed_attempts<Record, Fields, value_type, Rows>::read_input(fields, record) > 0;
+            });
+        else
+            return true;
     }
 
     // Learns from all jobs how times depend on input, then compares each corrected by it.
@@ -337,7 +351,7 @@ class batch_scorer {
     packed_groups packed_;
     node_joiner<pair_durations> joiner_;
     std::vector<timed_attempt> timed_; // of the current job
-    bool tell_times_ = false;
+    bool tell_times_ = false, by_input_ = false;
     std::uint64_t bits_ = 0;               // union of the bits of all integer durations
     bool is_dense_ = false;                // the last run read its records in place
     std::vector<double> scores_, scratch_; // of the current job

@@ -98,8 +98,8 @@ class hashed_attempts {
     // The same if attempts may be superseded, or must be divided by their input first.
     template <class Range, class Moments>
     void collect(Range& attempts, Fields const& fields, attempt_counts& counts,
-                 std::vector<Moments>& moments_of, bool first_of_task, bool per_input) {
-        read(attempts, fields, counts, first_of_task, per_input);
+                 std::vector<Moments>& moments_of, bool first_of_task, bool per_input, bool with_inputs) {
+        read(attempts, fields, counts, first_of_task, per_input, with_inputs);
         if constexpr (std::floating_point<Value>)
             if (per_input) divide_by_input();
         moments_of.assign(jobs_.slots(), {});
@@ -128,6 +128,7 @@ class hashed_attempts {
     // Calls visit(kind, attempts) for each job, with its unscored attempts, if inputs were read.
     template <class Visit>
     void for_each_job(Visit&& visit) {
+        kinds_.resize(jobs_.slots());
         ends_.assign(jobs_.slots() + 1, 0);
         for (row const& r : rows_) ++ends_[r.job + std::size_t{1}];
         for (std::size_t job = 0; job < jobs_.slots(); ++job) ends_[job + 1] += ends_[job];
@@ -155,6 +156,18 @@ class hashed_attempts {
             std::size_t place = 0;
             if constexpr (Rows) place = rows_[i].place;
             use(place, rows_[i].job, rows_[i].node, rows_[i].value);
+        }
+    }
+
+    // 0 for unknown, which is as useless a divisor as a size of 0.
+    static double read_input(Fields const& fields, Record const& record) {
+        if constexpr (has_input) {
+            auto const& field = project(fields.input, record);
+            if (!is_present(field)) return 0;
+            double const input = static_cast<double>(unwrap(field));
+            return is_finite(input) && input > 0 ? input : 0;
+        } else {
+            return 0;
         }
     }
 
@@ -205,7 +218,7 @@ class hashed_attempts {
 
     template <class Range>
     void read(Range& attempts, Fields const& fields, attempt_counts& counts, bool first_of_task,
-              bool per_input) {
+              bool per_input, bool with_inputs) {
         clear();
         input_.clear();
         kinds_.clear();
@@ -231,8 +244,7 @@ class hashed_attempts {
                             if (!Rows && !per_input) {
                                 row const& loser = keep ? rows_[known] : r;
                                 double input = 0;
-                                if constexpr (has_input)
-                                    input = keep ? input_[known] : read_input(fields, record);
+                                if (with_inputs) input = keep ? input_[known] : read_input(fields, record);
                                 others_.push_back(
                                     {loser.job, loser.node, loser.value, false, log_input(input)});
                             }
@@ -245,14 +257,14 @@ class hashed_attempts {
                     rows_.push_back(r);
                 else
                     rows_[at] = r;
-                if constexpr (has_input && !Rows) {
-                    if (kinds_.size() < jobs_.slots()) kinds_.resize(jobs_.slots());
-                    if constexpr (given<decltype(Fields::kind)>) {
-                        auto const& kind = project(fields.kind, record);
-                        if (is_present(kind)) kinds_[r.job] = key_of(unwrap(kind), 0);
+                if constexpr (given<decltype(Fields::kind)>) {
+                    auto const& kind = project(fields.kind, record);
+                    if (with_inputs && is_present(kind)) {
+                        kinds_.resize(jobs_.slots());
+                        kinds_[r.job] = key_of(unwrap(kind), 0);
                     }
                 }
-                if (has_input || per_input) {
+                if (with_inputs || per_input) {
                     input_.resize(rows_.size());
                     input_[at] = read_input(fields, record);
                 }
@@ -288,18 +300,6 @@ class hashed_attempts {
             if (node_seen_[node] != 0) nodes_.append(node);
     }
 
-    // 0 for unknown, which is as useless a divisor as a size of 0.
-    static double read_input(Fields const& fields, Record const& record) {
-        if constexpr (has_input) {
-            auto const& field = project(fields.input, record);
-            if (!is_present(field)) return 0;
-            double const input = static_cast<double>(unwrap(field));
-            return is_finite(input) && input > 0 ? input : 0;
-        } else {
-            return 0;
-        }
-    }
-
     struct killed_attempt {
         job_id job;
         node_id node;
@@ -313,7 +313,7 @@ class hashed_attempts {
     std::vector<killed_attempt> killed_;
     std::vector<other> others_; // by job
     std::uint64_t bits_ = 0;
-    std::vector<double> input_;        // by row, if the records have inputs
+    std::vector<double> input_;        // by row, if inputs are used
     std::vector<std::uint64_t> kinds_; // by job, likewise
     std::vector<std::size_t> ends_, order_;
     std::vector<timed_attempt> timed_; // of the current job
