@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""The Conan 2 package: the headers and the licence, under the names that the CMake package has.
+"""The Conan 2 package: the headers and the license, under the names that the CMake package has.
 
     conan create . -s compiler.cppstd=20
 """

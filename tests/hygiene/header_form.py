@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Every header starts with the licence and a comment that says what it is for, has at most 800 lines or says why it
+"""Every header starts with the license and a comment that says what it is for, has at most 800 lines or says why it
 is longer, and includes <algorithm> and <utility> where it uses them: another standard library may not bring them along."""
 import re
 
@@ -28,7 +28,7 @@ def check(root=headers.ROOT):
     for header in headers.headers(root):
         text = header.read_text()
         if not text.startswith(LICENCE):
-            complaints.append(f"{header}:1: must start with the two licence lines, a blank one, `/// @file` and text")
+            complaints.append(f"{header}:1: must start with the two license lines, a blank one, `/// @file` and text")
         if not re.search(r"^///[^\n]*\n#pragma once\n", text, re.MULTILINE):
             complaints.append(f"{header}: `#pragma once` must follow the file comment")
         file_comment = text.partition("#pragma once")[0]

@@ -167,9 +167,9 @@ class HeaderForm(Library):
         self.header("base/a.hpp")
         self.assertEqual([], self.complaints(header_form))
 
-    def test_no_licence(self):
+    def test_no_license(self):
         self.header("base/a.hpp", top="/// @file\n/// Text.\n")
-        self.assert_one(header_form, "licence")
+        self.assert_one(header_form, "license")
 
     def test_no_pragma_once(self):
         self.write("include/straggle/base/a.hpp", TOP)

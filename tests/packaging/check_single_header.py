@@ -67,7 +67,7 @@ def contents(file):
     must(not re.search(r"[ \t]$", text, re.MULTILINE), "has blanks at the end of a line")
     must(text.count("Distributed under the Boost Software License") == 0, "repeats the notice of the headers")
     must(text.count("Boost Software License - Version 1.0") == 1 and text.count("THE SOFTWARE IS PROVIDED") == 1,
-         "must hold the licence once")
+         "must hold the license once")
     numbers = re.findall(r"^#define STRAGGLE_VERSION_[A-Z]+ (\d+)$",
                          (ROOT / "include/straggle/version.hpp").read_text(), re.MULTILINE)
     must(text.startswith(f"// straggle {'.'.join(numbers)}, "), "must begin with the version")

@@ -21,7 +21,7 @@ class Library(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
-        (self.root / "LICENSE").write_text("The licence.\n\nAll of it.\n")
+        (self.root / "LICENSE").write_text("The license.\n\nAll of it.\n")
         self.header("version.hpp", VERSION)
 
     def header(self, name, code, top=single_header.NOTICE + "\n/// @file\n"):
@@ -46,7 +46,7 @@ class Made(Library):
         self.umbrella()
         head = self.text().partition("#ifndef")[0]
         self.assertTrue(head.startswith("// straggle 1.20.3, "))
-        self.assertIn("// The licence.\n//\n// All of it.\n", head)
+        self.assertIn("// The license.\n//\n// All of it.\n", head)
 
     def test_order_and_includes(self):
         self.header("core/b.hpp", "\n#include <vector>\n#include <algorithm>\n\nint b;\n")
@@ -133,10 +133,10 @@ class RefusedToMake(Library):
                 self.umbrella("core/a.hpp")
                 self.assert_refused(words)
 
-    def test_no_licence(self):
+    def test_no_license(self):
         self.header("core/a.hpp", "", top="/// @file\n")
         self.umbrella("core/a.hpp")
-        self.assert_refused("must begin with the licence")
+        self.assert_refused("must begin with the license")
 
     def test_umbrella_with_code(self):
         self.umbrella(code="int a;\n")

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <straggle/base/config.hpp>
+#include <straggle/base/size.hpp>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
@@ -87,19 +88,20 @@ struct log_counts {
         double sum = 0;
         for (; used > 0; --used, ++at) {
             if constexpr (!Archive::reads)
-                while (!(self.bins[at] > 0)) ++at;
+                while (!(self.bins[to_size(at)] > 0)) ++at;
             std::uint64_t const least = at;
             a.varint(at);
             bool const is_next = at >= least && at < log_bins::count;
             a.expect(is_next);
             if (!is_next) return;
-            double tasks = static_cast<double>(self.bins[at]);
+            auto& bin = self.bins[to_size(at)];
+            double tasks = static_cast<double>(bin);
             a(tasks);
             bool const is_possible =
                 tasks > 0 && tasks < 1e9 && static_cast<double>(static_cast<float>(tasks)) == tasks;
             a.expect(is_possible);
             if (!is_possible) return;
-            if constexpr (Archive::reads) self.bins[at] = static_cast<float>(tasks);
+            if constexpr (Archive::reads) bin = static_cast<float>(tasks);
             sum += tasks;
         }
         a(self.total);
