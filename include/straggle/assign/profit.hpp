@@ -93,9 +93,7 @@ consteval bool explain_profit() {
     if (!is_finite(c.launch) || !(c.launch >= 0)) return status::out_of_domain;
     if (!is_finite(c.next_slowest) || !(c.next_slowest >= 0)) return status::out_of_domain;
     if (!is_finite(c.slot_price) || !(c.slot_price >= 0)) return status::out_of_domain;
-    if (c.goal != assign::job_goal{} &&
-        !(c.goal.weight >= 0 && c.goal.missed >= 0 && !is_nan(c.goal.deadline)))
-        return status::out_of_domain;
+    if (!(c.goal.weight >= 0 && c.goal.missed >= 0) || is_nan(c.goal.deadline)) return status::out_of_domain;
     if (!(c.remaining[0] >= 0 && c.copy[0] >= 0)) return status::out_of_domain;
     return status::ok;
 }

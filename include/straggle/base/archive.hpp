@@ -25,6 +25,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace straggle::inline STRAGGLE_ABI::base {
@@ -40,7 +41,8 @@ class writing_archive {
     /// @param out must outlive this object
     explicit writing_archive(byte_writer& out) noexcept : out_(&out) {}
 
-    /// Appends fields: a number or a flag at its fixed width, an array item by item, a class by its `fields`.
+    /// Appends fields: a number or a flag at its fixed width (a `float` as a `double`, finite), an array item
+    /// by item, a class by its `fields`.
     template <class... Fields>
     void operator()(Fields const&... fields) {
         (put(fields), ...);
@@ -54,6 +56,7 @@ class writing_archive {
 
   private:
     void put(double x) { out_->real(x); }
+    void put(float x) { out_->real(static_cast<double>(x)); }
     void put(bool x) { out_->flag(x); }
     void put(std::uint8_t x) { out_->u8(x); }
     void put(std::uint32_t x) { out_->u32(x); }
@@ -97,6 +100,13 @@ class reading_archive {
 
   private:
     void get(double& x) { x = in_->real(); }
+    void get(float& x) {
+        constexpr double most = static_cast<double>((std::numeric_limits<float>::max)());
+        double const wide = in_->real();
+        bool const fits =
+            wide >= -most && wide <= most && static_cast<double>(static_cast<float>(wide)) == wide;
+        x = in_->expect(fits) ? static_cast<float>(wide) : 0.0f;
+    }
     void get(bool& x) { x = in_->flag(); }
     void get(std::uint8_t& x) { x = in_->u8(); }
     void get(std::uint32_t& x) { x = in_->u32(); }

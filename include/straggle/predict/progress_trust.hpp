@@ -69,8 +69,9 @@ struct progress_track {
         if constexpr (Archive::reads) self.reached = entered < parts ? detail::to_size(entered) : parts;
         if (self.reached == parts) return;
         for (std::size_t i = 0; i < parts; ++i) {
-            field(a, self.promised[i]);
-            if (self.promised[i] > 0) field(a, self.since[i]);
+            a(self.promised[i]);
+            if (self.promised[i] > 0) a(self.since[i]);
+            a.expect(self.promised[i] >= 0 && self.since[i] >= 0);
         }
     }
     /// The remaining time, as of `time`, at the pace since the first report; 0: unknown.
@@ -85,16 +86,6 @@ struct progress_track {
     /// Time since then. @pre a part was entered
     [[nodiscard]] double since_promise(double now) const noexcept {
         return now - first_time - static_cast<double>(since[reached]);
-    }
-
-  private:
-    template <class Archive, class Float>
-    static void field(Archive& a, Float& x) {
-        double wide = static_cast<double>(x);
-        a(wide);
-        constexpr double most = static_cast<double>((std::numeric_limits<float>::max)());
-        a.expect(wide >= 0 && wide <= most);
-        if constexpr (Archive::reads) x = wide >= 0 && wide <= most ? static_cast<float>(wide) : 0.0f;
     }
 };
 

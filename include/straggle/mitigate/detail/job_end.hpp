@@ -22,10 +22,14 @@ class job_end {
     // `due`: time left until the deadline; `usual`: of a task of the job.
     job_end(double due, double usual) noexcept : due_(due), first_(usual * 0.01) { ended_.fill(1); }
 
+    // Probabilities that a task ends after the deadline.
+    struct task_misses {
+        double as_it_runs, with_copy;
+    };
     // `later(t)`: probability that the task takes longer than t from now; `anew`: that a copy of it would end
-    // in time. Returns the probability that it is late even so.
+    // in time.
     template <class Later>
-    double add(Later&& later, double anew) noexcept {
+    task_misses add(Later&& later, double anew) noexcept {
         double time = first_;
         for (double& e : ended_) {
             e *= 1 - later(time);
@@ -35,12 +39,12 @@ class job_end {
         in_time_ *= 1 - misses;
         double const least = misses * (1 - anew);
         helped_ *= 1 - least;
-        return least;
+        return {misses, least};
     }
     [[nodiscard]] double miss_probability() const noexcept { return 1 - in_time_; }
     // The same if each task got a copy.
     [[nodiscard]] double least_probability() const noexcept { return 1 - helped_; }
-    // Probability that all tasks but one end in time if each got a copy; `least`: as `add` returned for it.
+    // Probability that all tasks but one end in time if each got a copy; `least`: that task's `with_copy`.
     [[nodiscard]] double others_in_time(double least) const noexcept {
         return least < 1 ? helped_ / (1 - least) : 0.0;
     }

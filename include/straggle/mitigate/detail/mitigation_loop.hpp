@@ -172,12 +172,7 @@ class mitigation_loop {
     // as busy as the others.
     void draw(std::span<mitigate::place_row const> places, std::vector<assign::ranked_place>& out) {
         out.clear();
-        double free = 0, slots = 0;
-        for (mitigate::place_row const& p : places) {
-            if (!is_in_service(p)) continue;
-            free += p.free;
-            slots += p.slots;
-        }
+        auto const [free, slots] = in_service(places);
         ++draws_;
         for (mitigate::place_row const& p : places) {
             double const share = is_in_service(p)       ? 1.0
@@ -198,12 +193,7 @@ class mitigation_loop {
     // slot is a lot, in service or only slow.
     void draw_each(std::span<mitigate::place_row const> places, std::size_t tasks,
                    std::vector<assign::ranked_place>& out) {
-        double free = 0, slots = 0;
-        for (mitigate::place_row const& p : places) {
-            if (!is_in_service(p)) continue;
-            free += p.free;
-            slots += p.slots;
-        }
+        auto [free, slots] = in_service(places);
         ++draws_;
         for (bool const fails : {false, true}) {
             for (auto& lot : lots_) lot.clear();
@@ -291,6 +281,18 @@ class mitigation_loop {
   private:
     [[nodiscard]] static bool is_in_service(mitigate::place_row const& p) noexcept {
         return !p.hung && (p.state == node_state::healthy || p.state == node_state::last_resort);
+    }
+    struct slot_count {
+        double free = 0, slots = 0;
+    };
+    [[nodiscard]] static slot_count in_service(std::span<mitigate::place_row const> places) noexcept {
+        slot_count all;
+        for (mitigate::place_row const& p : places) {
+            if (!is_in_service(p)) continue;
+            all.free += p.free;
+            all.slots += p.slots;
+        }
+        return all;
     }
     // Uniform in (0, 1).
     [[nodiscard]] static double unit_from(std::uint64_t bits) noexcept {

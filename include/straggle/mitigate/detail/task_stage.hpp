@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/assign/job_goal.hpp>
+#include <straggle/base/archive.hpp>
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
@@ -46,6 +47,12 @@ struct running_job {
     std::uint64_t job;
     double seen, longest; // when last seen, and its longest attempt
     bool is_over = false;
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.job, self.seen, self.longest, self.is_over);
+        a.expect(is_finite(self.seen) && self.longest >= 0 && is_finite(self.longest));
+    }
 };
 
 // Jobs with running tasks, when they end, and how many tasks a job has.
@@ -99,12 +106,7 @@ class running_jobs {
         out.real(tasks_);
         out.real(over_);
         out.count(jobs_.size());
-        for (running_job const& j : jobs_) {
-            out.u64(j.job);
-            out.real(j.seen);
-            out.real(j.longest);
-            out.flag(j.is_over);
-        }
+        for (running_job const& j : jobs_) base::write_fields(out, j);
     }
     // @pre this object is new
     void read(byte_reader& in) {
@@ -112,10 +114,9 @@ class running_jobs {
         over_ = in.real();
         in.expect(tasks_ >= 0 && tasks_ < 1e15 && over_ >= 0 && over_ <= 200);
         for (std::size_t n = in.count(25); n > 0 && in.ok(); --n) {
-            running_job const j{in.u64(), in.real(), in.real(), in.flag()};
-            if (!in.expect((jobs_.empty() || jobs_.back().job < j.job) && is_finite(j.seen) &&
-                           j.longest >= 0 && is_finite(j.longest)))
-                return;
+            running_job j{};
+            base::read_fields(in, j);
+            if (!in.expect(jobs_.empty() || jobs_.back().job < j.job)) return;
             jobs_.push_back(j);
         }
     }
@@ -413,9 +414,10 @@ class task_stage {
             }
             return chance;
         };
-        least_ = end_->add(later, anew);
+        auto const misses = end_->add(later, anew);
+        least_ = misses.with_copy;
         constexpr double unlikely = 0.25;
-        return due_in_ > 0 && later(due_in_) > unlikely;
+        return due_in_ > 0 && misses.as_it_runs > unlikely;
     }
 
     // For each task that the detector names, stores the index of its finding plus one.

@@ -95,14 +95,11 @@ struct log_counts {
             a.expect(is_next);
             if (!is_next) return;
             auto& bin = self.bins[to_size(at)];
-            double tasks = static_cast<double>(bin);
-            a(tasks);
-            bool const is_possible =
-                tasks > 0 && tasks < 1e9 && static_cast<double>(static_cast<float>(tasks)) == tasks;
+            a(bin);
+            bool const is_possible = bin > 0 && bin < 1e9f;
             a.expect(is_possible);
             if (!is_possible) return;
-            if constexpr (Archive::reads) bin = static_cast<float>(tasks);
-            sum += tasks;
+            sum += static_cast<double>(bin);
         }
         a(self.total);
         a.expect(self.total >= sum / 2 && self.total <= 2 * sum);

@@ -93,9 +93,9 @@ class batch_scorer {
         bool const dedupe = given<decltype(Fields::task)> && options.counted == completions::first_of_task;
         if constexpr (dense_candidate<Attempts, Fields, Record> && !per_input) {
             attempt_counts const before = counts;
-            bool const is_dense = !dedupe && dense_.collect(attempts, fields, counts, jobs_);
             // Slowdowns also use killed attempts and inputs, which this path does not keep.
-            if (is_dense && (Rows || !options.slowdowns || (!by_input_ && counts.killed == before.killed))) {
+            bool const is_dense = !dedupe && !by_input_ && dense_.collect(attempts, fields, counts, jobs_);
+            if (is_dense && (Rows || !options.slowdowns || counts.killed == before.killed)) {
                 bits_ = dense_.bits();
                 is_dense_ = true;
                 sink.begin(dense_);
