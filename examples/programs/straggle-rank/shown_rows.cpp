@@ -43,15 +43,16 @@ class times_of {
     [[nodiscard]] std::string start(unended_attempt const& a) const {
         return point(a.start * by_, h_.start_column, "started");
     }
-    /// Until the last thing that the history knows of.
+    /// The last thing that the history knows of, in ticks. @pre an attempt runs at its end
     template <class Attempts>
-    [[nodiscard]] double runs_for(unended_attempt const& a, Attempts const& attempts) const {
-        double last = a.start;
+    [[nodiscard]] double last_of(Attempts const& attempts) const {
+        double last = h_.running.front().start;
         for (unended_attempt const& b : h_.running) last = (std::max)(last, b.start);
         for (auto const& b : attempts)
             if (b.end()) last = (std::max)(last, static_cast<double>(*b.end()));
-        return (last - a.start) * by_;
+        return last;
     }
+    [[nodiscard]] double between(double begin, double end) const { return (end - begin) * by_; }
     [[nodiscard]] std::string length(double t) const {
         if (!unit_) return exact(t);
         double const seconds = t / static_cast<double>(per_second(*unit_));
@@ -186,9 +187,11 @@ std::vector<std::string> rows_of_running(history const& h, std::uint32_t node) {
             for (unended_attempt const& a : own) elsewhere[a.job];
             add_elsewhere(elsewhere, attempts, times, node);
             std::vector<std::string> rows;
+            if (own.empty()) return rows;
+            double const last = times.last_of(attempts);
             for (unended_attempt const& a : own)
                 rows.push_back(job_of(h, a.job) + times.start(a) + ": runs for " +
-                               times.length(times.runs_for(a, attempts)) +
+                               times.length(times.between(a.start, last)) +
                                elsewhere_in_words(elsewhere[a.job], times));
             return rows;
         },
