@@ -25,7 +25,6 @@ namespace straggle::inline STRAGGLE_ABI::gang {
 /// how much of it the rank `waited` for others; or pass when the rank `arrived` at a barrier, from which its
 /// work follows: the time from the release of the previous barrier, which is the last arrival there, to its
 /// own arrival.
-/// arrival.
 ///
 /// @par Example
 /// `step_fields{.step = &report::step, .rank = &report::rank, .node = &report::host,

@@ -39,7 +39,6 @@ namespace straggle::inline STRAGGLE_ABI {
 /// Maps the members of a record to their meaning. An aggregate for designated initializers; the template
 /// arguments are deduced. All such aggregates list their members in the same order: job, task, node, start,
 /// end, duration, status, then optional ones.
-/// duration, status, then what is optional.
 ///
 /// @par Example
 /// `attempt_fields{.job = &attempt::job, .node = &attempt::host, .duration = &attempt::took}`
