@@ -114,7 +114,7 @@ TEST_CASE("mitigator: the switch turns everything off, and it goes on learning")
         REQUIRE(c.excluded() == 0);
         REQUIRE(c.m.plan().copies().empty());
     }
-    CHECK(c.m.node_part().slowdown_of(7).low > 1.1);
+    CHECK(c.m.slowdown_of("node-107").low > 1.1);
     c.m.enable(true);
     for (int i = 0; i < 300 && c.state(7) != node_state::excluded; ++i) c.step();
     CHECK(c.state(7) == node_state::excluded);
@@ -410,12 +410,12 @@ TEST_CASE("mitigator: what another one has learnt is taken in, its exclusions ar
     a.healths[7] = health::slow;
     // Its first exclusion: a trial begins with a clean slate, and races alone may end it.
     auto const is_known = [&a] {
-        return a.state(7) == node_state::excluded && a.m.node_part().slowdown_of(7).tasks > 0;
+        return a.state(7) == node_state::excluded && a.m.slowdown_of("node-107").tasks > 0;
     };
     for (int step = 0; step < 4000 && !is_known(); ++step) a.step();
     REQUIRE(is_known());
     b.run(5);
-    REQUIRE(b.m.node_part().slowdown_of(7).tasks == 0);
+    REQUIRE(b.m.slowdown_of("node-107").tasks == 0);
     auto const plan = b.m.plan();
     b.m.merge(a.m);
     CHECK(b.excluded() == 0); // until it decides itself, on what both have seen
@@ -424,7 +424,7 @@ TEST_CASE("mitigator: what another one has learnt is taken in, its exclusions ar
     CHECK(plan.nodes().size() == b.m.plan().nodes().size());
     b.step();
     // b has run for five seconds, in which nothing ends: what it knows of the node is what ended at a.
-    CHECK(b.m.node_part().slowdown_of(7).tasks > 0);
+    CHECK(b.m.slowdown_of("node-107").tasks > 0);
     straggle_test::contract_trap trap;
     CHECK_THROWS_AS(b.m.merge(b.m), straggle_test::broken_contract);
 }

@@ -168,7 +168,7 @@ TEST_CASE("mitigator: told in two halves to two that merge, the same nodes are f
     }
     for (std::uint32_t n = 0; n < 12; ++n) {
         CAPTURE(n);
-        slowdown const a = all.node_part().slowdown_of(n), b = one.node_part().slowdown_of(n);
+        slowdown const a = all.slowdown_of(hosts[n].name), b = one.slowdown_of(hosts[n].name);
         CHECK(all.state(hosts[n].name) == one.state(hosts[n].name));
         CHECK(b.value == doctest::Approx(a.value).epsilon(0.02));
         CHECK((a.low > 1.1) == (n == 4));

@@ -15,8 +15,10 @@
 #include <straggle/record/node.hpp>
 #include <straggle/record/record_reader.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
@@ -60,6 +62,7 @@ class node_rows {
         total_ = 0;
         twice_ = no_room_ = 0;
         ++round_;
+        bool are_numbered = false;
         for (Node const& node : nodes) {
             std::size_t const at = total_++;
             auto const& name = project(fields_.node, node);
@@ -67,7 +70,16 @@ class node_rows {
                 ++twice_;
                 continue;
             }
-            std::uint32_t const index = tables_.ids.insert(unwrap(name), now);
+            std::uint32_t index = tables_.ids.see(unwrap(name), now);
+            if constexpr (std::ranges::random_access_range<Nodes>) {
+                if (index == no_index && !are_numbered) {
+                    number_new(nodes, now);
+                    are_numbered = true;
+                    index = tables_.ids.find(unwrap(name));
+                }
+            } else if (index == no_index) {
+                index = tables_.ids.insert(unwrap(name), now);
+            }
             if (index == no_index) {
                 ++no_room_;
                 continue;
@@ -141,6 +153,32 @@ class node_rows {
     std::vector<std::uint32_t> busy_;
 
   private:
+    struct new_node {
+        std::uint64_t key;
+        std::ptrdiff_t row;
+    };
+
+    // Ties between equal nodes go by number: the order of rows must not decide which node gets which.
+    template <class Nodes>
+    void number_new(Nodes& nodes, double now) {
+        new_.clear();
+        std::ranges::range_difference_t<Nodes> row = 0;
+        for (Node const& node : nodes) {
+            auto const at = row++;
+            auto const& name = project(fields_.node, node);
+            if (is_present(name) && tables_.ids.find(unwrap(name)) == no_index)
+                new_.push_back({key_of(unwrap(name), 0), at});
+        }
+        std::sort(new_.begin(), new_.end(), [](new_node const& a, new_node const& b) {
+            return a.key != b.key ? a.key < b.key : a.row < b.row;
+        });
+        for (new_node const& n : new_) {
+            Node const& node = std::ranges::begin(nodes)[n.row];
+            (void)tables_.ids.insert(unwrap(project(fields_.node, node)), now);
+        }
+    }
+
+    std::vector<new_node> new_;
     std::vector<std::uint64_t> stamps_; // by index: the round in which it was last seen
     std::uint64_t round_ = 0, twice_ = 0, no_room_ = 0;
     std::size_t total_ = 0;

@@ -354,6 +354,14 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         mitigate::planned_node const* const shown = at == detail::no_index ? nullptr : loop_.shown(at);
         return shown == nullptr ? node_state::healthy : shown->state;
     }
+    /// How many times as long tasks take on a node as elsewhere, by its name, for the thread that decides;
+    /// unknown without enough evidence. O(1)
+    template <base::identifier Name>
+        requires std::convertible_to<Name const&, typename interner<node_id>::key_type>
+    [[nodiscard]] slowdown slowdown_of(Name const& node) const {
+        std::uint32_t const at = fleet_.ids().find(node);
+        return at == detail::no_index ? slowdown{} : loop_.nodes().slowdown_of(at);
+    }
     /// The effect of a kind of action, measured against the jobs left alone.
     [[nodiscard]] mitigate::effect effect_of(mitigate::action_kind kind) const noexcept {
         return loop_.effects().effect_of(kind);

@@ -28,13 +28,15 @@ class id_table {
 
     explicit id_table(std::size_t most = std::size_t{1} << 20) noexcept : most_(most) {}
 
+    // The index of a name, or `no_index` if it is new.
+    std::uint32_t see(key_type id, double now) {
+        std::uint32_t const slot = find(id);
+        if (slot != no_index && seen_[slot] < now) seen_[slot] = now;
+        return slot;
+    }
     // The index of a name, created if needed; `no_index` if the table is full, which is counted.
     std::uint32_t insert(key_type id, double now) {
-        if (std::uint32_t const known = ids_.find(id); known != interner<Id>::none) {
-            std::uint32_t const slot = slot_of_[known];
-            if (seen_[slot] < now) seen_[slot] = now;
-            return slot;
-        }
+        if (std::uint32_t const known = see(id, now); known != no_index) return known;
         if (ids_.size() >= most_) {
             ++refused_;
             return no_index;
