@@ -3,7 +3,7 @@
 
 /// @file
 /// Some tasks are late. Which of them get a copy, on which host, and why do the others not?
-/// docs/guide/assigning.md shows the marked parts.
+/// docs/reference/assigning.md shows the marked parts.
 
 #include <straggle/assign/assigner.hpp>
 

@@ -4,7 +4,7 @@
 /// @file
 /// A scheduler with a dynamic blacklist of its own making: its selection, its exclusions, its limits. It is a
 /// member of a class, worker threads ask it, and what it knows of nodes is told to a detector.
-/// docs/guide/monitoring.md and docs/guide/detecting.md show the marked parts.
+/// docs/reference/monitoring.md and docs/reference/detecting.md show the marked parts.
 
 #include <straggle/straggle.hpp>
 

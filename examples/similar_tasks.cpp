@@ -3,7 +3,7 @@
 
 /// @file
 /// A scheduler that remembers how long tasks took, and asks: how long would this one take there? Five hosts,
-/// of which "old" is slow and "ssd" is fast where there is much to read. docs/guide/detecting.md shows the
+/// of which "old" is slow and "ssd" is fast where there is much to read. docs/reference/detecting.md shows the
 /// marked parts.
 
 #include <straggle/predict/calibration.hpp>

@@ -639,7 +639,7 @@ class Output(Advisor):
                               timeout=60, env={**os.environ, "LC_ALL": "C"})
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertEqual(done.stdout.decode(), (ROOT / "examples/programs/straggle-backup/example.expected").read_text())
-        self.assertIn("straggle-backup --now 1795232100000 examples/data/slurm-8-nodes.csv", (ROOT / "docs/guide/assigning.md").read_text())
+        self.assertIn("straggle-backup --now 1795232100000 examples/data/slurm-8-nodes.csv", (ROOT / "docs/reference/assigning.md").read_text())
 
 
 class Refusals(Advisor, BadInput):

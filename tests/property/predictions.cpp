@@ -3,7 +3,7 @@
 
 // How good are predictions from similar tasks, and how honest are their ranges? Measured on recorded
 // histories of real clusters: every task is predicted with what was known before, then learned. And on tasks
-// made up, of which the truth is known. The tables in docs/guide/detecting.md are what this test prints
+// made up, of which the truth is known. The tables in docs/reference/detecting.md are what this test prints
 // (test_property -tc="*real history*").
 
 #include <straggle/predict/calibration.hpp>

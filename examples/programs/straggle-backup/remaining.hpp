@@ -3,7 +3,7 @@
 
 /// @file
 /// What a running task may still take: from what similar tasks took on its node, from how far it says it is,
-/// and from the time it has run. docs/guide/assigning.md says how the three are put together.
+/// and from the time it has run. docs/reference/assigning.md says how the three are put together.
 #pragma once
 
 #include <straggle/stats/empirical.hpp>
