@@ -14,6 +14,7 @@
 #include <straggle/detect/job_progress.hpp>
 #include <straggle/detect/largest_gain.hpp>
 #include <straggle/detect/late.hpp>
+#include <straggle/detect/late_cause.hpp>
 #include <straggle/detect/late_with_caps.hpp>
 #include <straggle/detect/mantri.hpp>
 #include <straggle/detect/min_progress.hpp>

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <string>
 
 using namespace straggle;
@@ -52,8 +53,26 @@ TEST_CASE("reason: why a task has a copy") {
     CHECK(reason(c) ==
           "copy: what is left takes 20 (10 to 90), there 5.25 (4 to 8); wins with 91 %, gains 12.5 "
           "for 0.5 (late: 61 against 40, usual 22)");
+    c.cause.probability = {0.93, 0, 0, 0, 0.07};
+    c.cause.times = {2.1, 1, 1, 1, 1.2};
+    CHECK(reason(c).ends_with("usual 22); late because of its node (93 %), 2.10 times as long by it"));
     c.is_probe = true;
     CHECK(reason(c).starts_with("probe: "));
+}
+
+TEST_CASE("reason: why a task is late") {
+    CHECK(reason(detect::late_cause{}) == "late, not known why");
+    mitigate::planned_suspect s{.left = {10, 20, 90}};
+    s.cause.probability = {0.1, 0, 0.55, 0, 0.35};
+    s.cause.times = {1, 1, 1.6, 1, 1.3};
+    CHECK(reason(s) == "late because of the crowd on its node (55 %), 1.60 times as long by it; or of itself "
+                       "(35 %); what is left takes 20 (10 to 90)");
+    for (auto const by : {detect::late_by::input, detect::late_by::kind}) {
+        s.cause.probability = {};
+        s.cause.probability[static_cast<std::size_t>(by)] = 1;
+        CHECK(reason(s.cause).starts_with(by == detect::late_by::input ? "late because of its input (100 %)"
+                                                                       : "late because of its whole job"));
+    }
 }
 
 TEST_CASE("reason: of a job with a deadline") {

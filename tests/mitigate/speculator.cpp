@@ -134,6 +134,45 @@ TEST_CASE(
     CHECK(b.planner.copies()[0].node_row == 111);
 }
 
+TEST_CASE("speculator: a late task has a cause, and the copy that it gets has the same") {
+    using detect::late_by;
+    auto const cause_of = [](auto&& change) {
+        bench b;
+        b.history();
+        b.siblings(1);
+        for (std::uint64_t i = 0; i < 20; ++i) b.task(1, i, std::uint32_t(i), 95);
+        b.task(1, 50, 3, 82); // has run for 18, of 10
+        change(b);
+        b.plan(100);
+        REQUIRE(b.planner.suspects().size() >= 1);
+        detect::late_cause const c = b.planner.suspects()[0].cause;
+        for (copy_row const& copy : b.planner.copies())
+            if (copy.task_row == b.planner.suspects()[0].row) CHECK(copy.cause == c);
+        return c;
+    };
+    detect::late_cause const plain = cause_of([](bench&) {});
+    CHECK(plain.likeliest() == late_by::itself);
+    CHECK(plain.probability_of(late_by::node) < 0.5); // one node in twenty is slow, as far as is known
+    detect::late_cause const slow = cause_of([](bench& b) { b.places[3].slow = {2, 1.9, 2.1, 200}; });
+    CHECK(slow.likeliest() == late_by::node);
+    CHECK(slow.probability_of(late_by::node) > 0.9);
+    CHECK(slow.times_by(late_by::node) == doctest::Approx(2).epsilon(0.1));
+    detect::late_cause const usual = cause_of([](bench& b) { b.places[3].slow = {1, 0.95, 1.05, 200}; });
+    CHECK(usual.probability_of(late_by::itself) > 0.98);
+    detect::late_cause const guessed = cause_of([](bench& b) { b.places[3].slow_now = {0.7, 2.2}; });
+    CHECK(guessed.likeliest() == late_by::node);
+    // Where half of the nodes are slow, one that is not known well is a suspect.
+    detect::late_cause const like_others = cause_of([](bench& b) {
+        for (place_row& p : b.places)
+            if (p.node != 3)
+                p.slow = p.node % 2 == 0 ? slowdown{2, 1.9, 2.1, 200} : slowdown{1, 0.95, 1.05, 200};
+    });
+    CHECK(like_others.probability_of(late_by::node) > 0.75);
+    detect::late_cause const hung = cause_of([](bench& b) { b.places[3].hung = true; });
+
+    CHECK(hung.probability_of(late_by::node) > 0.98);
+}
+
 TEST_CASE("speculator: who may not be copied, and what cannot run anywhere, is not") {
     bench b;
     b.history();

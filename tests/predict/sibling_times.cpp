@@ -185,6 +185,60 @@ TEST_CASE("sibling_times: nodes and inputs are taken out of the times, and put i
     CHECK(fresh.factor(1, no_kind, {.slowdown = 1, .input = 1e5}) == doctest::Approx(1));
 }
 
+TEST_CASE("sibling_times: the parts of a time: input, crowd, and the job against its kind") {
+    std::uint64_t const seed = straggle_test::seed_or(6);
+    INFO("seed ", seed);
+    std::mt19937_64 g(seed);
+    std::normal_distribution<> normal;
+    std::uniform_real_distribution<> u;
+    sibling_times times;
+    time_outlook out;
+    // Time is in proportion to input, and twice as long on a full node; the last job takes three times as
+    // long.
+    constexpr std::uint64_t last = 30;
+    for (std::uint64_t job = 1; job <= last; ++job) {
+        for (int i = 0; i < 40; ++i) {
+            double const input = 1e6 * std::exp(0.5 * normal(g)), crowd = u(g);
+            double const time = 1e-5 * input * std::exp2(crowd) * std::exp(0.1 * normal(g));
+            times.observe(job, 1, (job == last ? 3 : 1) * time, 1, input, crowd);
+        }
+        if (job < last) times.finish(job);
+    }
+    REQUIRE(times.outlook(last, 1, {}, out));
+    auto const parts = times.parts(last, 1, {.input = 2e6, .crowd = 1}, out);
+    CHECK(std::exp(parts.input.mean) == doctest::Approx(2).epsilon(0.15)); // against the mean, 1e6
+    CHECK(parts.input.deviation < 0.1);
+    CHECK(std::exp(parts.crowd.mean) == doctest::Approx(std::sqrt(2)).epsilon(0.1)); // against half full
+    CHECK(std::exp(parts.kind.mean) == doctest::Approx(3).epsilon(0.15));
+    CHECK(parts.usual == doctest::Approx(30 * std::sqrt(2)).epsilon(0.15));
+    // What is not known has no part.
+    auto const blank = times.parts(last, 1, {}, out);
+    CHECK(blank.input == predict::log_factor{});
+    CHECK(blank.crowd == predict::log_factor{});
+    auto const other = times.parts(99, 7, {.input = 2e6, .crowd = 1}, out);
+    CHECK(other.input == predict::log_factor{});
+    CHECK(other.crowd == predict::log_factor{});
+}
+
+TEST_CASE("sibling_times: a job of which nothing has ended has the usual input of its kind") {
+    sibling_times times;
+    time_outlook out;
+    for (std::uint64_t job = 1; job <= 10; ++job) {
+        for (int i = 0; i < 20; ++i) {
+            double const input = i % 5 == 0 ? 3e6 : 1e6;
+            times.observe(job, 1, 1e-5 * input * (1 + 0.01 * i), 1, input);
+        }
+        times.finish(job);
+    }
+    // Three times the input may take three times as long: it is not late.
+    CHECK(times.factor(99, 1, {.input = 3e6}) / times.factor(99, 1, {.input = 1e6}) ==
+          doctest::Approx(3).epsilon(0.1));
+    std::vector<sized_task> const running{{12, 1, 1e6}, {12, 1, 1e6}, {12, 1, 1e6}, {12, 1, 3e6}};
+    REQUIRE(times.outlook(99, 1, running, out));
+    auto const parts = times.parts(99, 1, {.input = 3e6}, out);
+    CHECK(std::exp(parts.input.mean) == doctest::Approx(std::pow(3, 0.75)).epsilon(0.1)); // against 3^1/4
+}
+
 TEST_CASE("sibling_times: another unit of time gives the same answers in it") {
     std::uint64_t const seed = straggle_test::seed_or(9);
     INFO("seed ", seed);

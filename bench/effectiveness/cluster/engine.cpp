@@ -210,6 +210,7 @@ class master final : public truth {
     void end(std::uint32_t id, double when, ending how, bool outrun) {
         attempt& a = attempts_[id];
         a.over = true;
+        keep_truth(a, when);
         a.record.end = when;
         a.record.how = how;
         a.record.outrun = outrun;
@@ -221,6 +222,15 @@ class master final : public truth {
         leave_crowd(id, when);
         accounts_.add(a.record);
         policy_.on_task_end(a.record, now_);
+    }
+
+    void keep_truth(attempt& a, double when) {
+        double const begins = begin_of(plan_, a.record),
+                     could = work_between(plan_.nodes[a.record.node], begins, when),
+                     did = done_by(plan_, a, when);
+        if (when > begins && could > 0 && did > 0)
+            out_.causes.push_back(
+                {a.record.job, a.record.task, a.record.number, (when - begins) / could, could / did, a.work});
     }
 
     void requeue(std::uint32_t j, std::uint32_t t) {

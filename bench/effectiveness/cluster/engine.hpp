@@ -15,6 +15,16 @@
 
 namespace lab {
 
+/// What an attempt really took its time for. Factors of its time.
+struct cause_truth {
+    std::uint32_t job = 0;
+    std::uint32_t task = 0;
+    std::uint32_t number = 0;
+    double node = 1;  ///< by its node
+    double crowd = 1; ///< by those that ran beside it
+    double work = 1;  ///< seconds on a slot of speed 1, luck included
+};
+
 /// What became of a run.
 struct result {
     std::vector<double> job_times; ///< by job; of its last stage, from the arrival of the first; no services
@@ -34,7 +44,8 @@ struct result {
     double weak = 0;        ///< node-seconds of all nodes that were not well
     double first_wait = 0;  ///< mean time from a task's arrival to its first start
     std::uint64_t decisions = 0;
-    double decision_time = 0; ///< seconds of this computer in all of them
+    double decision_time = 0;          ///< seconds of this computer in all of them
+    std::vector<cause_truth> causes{}; ///< of all attempts
     std::uint64_t digest = 0; ///< of all attempts: who ran where, from when to when, and how it ended
 };
 

@@ -6,6 +6,7 @@
 /// of any policy; a policy knows nothing of the engine. Jobs, tasks of a job and nodes are numbered from 0.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -138,6 +139,16 @@ class truth {
     virtual std::span<double const> luck(std::uint32_t job) const = 0;
 };
 
+/// What a policy says of an attempt that is late.
+struct cause_claim {
+    std::uint32_t job = 0;
+    std::uint32_t task = 0;
+    std::uint32_t number = 0;
+    double now = 0;
+    std::array<double, 5> probability{}; ///< of node, input, crowd, kind, itself
+    std::array<double, 5> times{};       ///< how many times as long it takes by each
+};
+
 class policy {
   public:
     static constexpr std::uint32_t wait = ~std::uint32_t{0};
@@ -167,6 +178,8 @@ class policy {
                                 double /*now*/) {
         return any;
     }
+    /// After all else: why attempts were late, in order of time.
+    virtual std::span<cause_claim const> claims() const { return {}; }
 };
 
 } // namespace lab

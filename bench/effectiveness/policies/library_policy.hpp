@@ -97,6 +97,10 @@ class library final : public policy {
         }
         auto const& plan =
             mitigator_.decide(view.now, passed(view.running), hosts_, {.waiting = view.waiting});
+        for (auto const& s : plan.suspects()) {
+            running_attempt const& a = view.running[s.row];
+            claims_.push_back({a.job, a.task, a.number, view.now, s.cause.probability, s.cause.times});
+        }
         out.nodes.assign(hosts_.size(), service::normal);
         for (auto const& n : plan.nodes())
             if (use_.excludes) out.nodes[n.row] = service_of(n.state);
@@ -132,6 +136,8 @@ class library final : public policy {
         return chosen;
     }
 
+    std::span<cause_claim const> claims() const override { return claims_; }
+
   private:
     std::span<running_attempt const> passed(std::span<running_attempt const> running) {
         bool const has_deadlines =
@@ -162,6 +168,7 @@ class library final : public policy {
     mitigator_type mitigator_;
     std::vector<host> hosts_, choice_;
     std::vector<running_attempt> passed_;
+    std::vector<cause_claim> claims_;
 };
 
 } // namespace

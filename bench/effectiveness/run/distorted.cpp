@@ -55,6 +55,7 @@ class distorted_policy final : public policy {
     std::uint32_t place(waiting_task const& t, std::span<std::uint32_t const> free, double now) override {
         return how_.excludes_only ? any : of_->place(t, free, now);
     }
+    std::span<cause_claim const> claims() const override { return of_->claims(); }
 
   private:
     using attempt_key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;

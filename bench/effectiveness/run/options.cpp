@@ -30,6 +30,7 @@ Runs policies on the scenarios of a table and compares each with doing nothing.
   --until-sure MAX      adds seeds, up to so many, until half the interval is 1 % of the mean, 2 % of the p99
   --deadlines F         jobs have to end within F times what they usually take alone on a healthy cluster
   --share all|fifth     which of them (default: all)
+  --causes FILE         what makes attempts late, by policies that say it and in truth
   --out FILE            keeps raw results; runs that are in the file already are not made again
   --histories FOLDER    real task times; without them the scenarios that need them are left out
   --workers N           threads (default: one for each core)
@@ -113,6 +114,8 @@ options parse(int argc, char** argv) {
         } else if (arg == "--share") {
             if (value != "all" && value != "fifth") refuse("neither all nor fifth: " + value);
             o.due_every = value == "all" ? 1 : 5;
+        } else if (arg == "--causes") {
+            o.causes = value;
         } else if (arg == "--out") {
             o.out = value;
         } else if (arg == "--histories") {

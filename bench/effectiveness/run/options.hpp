@@ -21,6 +21,7 @@ struct options {
     std::filesystem::path table;        ///< of scenarios
     std::filesystem::path histories;    ///< a folder with real task times
     std::filesystem::path out;          ///< raw results; empty: none are kept
+    std::filesystem::path causes;       ///< of late attempts; empty: they are not kept
     std::vector<std::string> scenarios; ///< patterns with *; empty: all
     std::vector<std::string> policies;  ///< names; empty: all
     std::uint64_t first_seed = first_tuning_seed;

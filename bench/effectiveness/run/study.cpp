@@ -3,6 +3,8 @@
 
 #include "study.hpp"
 
+#include "causes.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -65,6 +67,7 @@ void study::read_old() {
 }
 
 void study::run() {
+    if (!how_.causes.empty()) std::ofstream(how_.causes) << causes_header << '\n';
     run(next_units(0));
     for (std::size_t made = how_.seeds; made < how_.most_seeds;) {
         std::vector<unit> const more = next_units(made);
@@ -122,12 +125,18 @@ void study::run(unit const& u) {
                                                                .launch = made.launch,
                                                                .seed = made.seed}),
                                        where.more.seen, made.seed);
-        measurement m = measure(lab::run(made, *decides));
+        result const became = lab::run(made, *decides);
+        measurement m = measure(became);
         m.scenario = where.name;
         m.policy = name;
         m.seed = u.seed;
         m.healthy_load = load;
         std::lock_guard const lock(keeping);
+        if (!how_.causes.empty()) {
+            std::ofstream out(how_.causes, std::ios::app);
+            write_causes(out, m.scenario + ',' + m.policy + ',' + std::to_string(m.seed), made, became,
+                         decides->claims());
+        }
         if (!how_.out.empty()) {
             std::ofstream out(how_.out, std::ios::app);
             out << to_row(m) << '\n';

@@ -7,12 +7,12 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/no_index.hpp>
+#include <straggle/detect/late_cause.hpp>
 #include <straggle/record/attempt_event.hpp>
 #include <straggle/record/attempt_status.hpp>
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/node_state.hpp>
 #include <straggle/record/slowdown.hpp>
-#include <straggle/record/suspect.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -78,8 +78,13 @@ struct time_range {
 };
 
 /// A task that takes longer than the spread within its job explains. `why` compares its predicted time with
-/// the threshold and the usual time of its job. `row` is the caller's.
-using late_task = suspect<std::uint32_t, time_range>;
+/// the threshold and the usual time of its job.
+struct late_task {
+    std::uint32_t row = 0;      ///< the caller's
+    time_range left{};          ///< time it still needs where it runs
+    comparison why{};           ///< what was compared
+    detect::late_cause cause{}; ///< what makes it late
+};
 
 /// A copy to launch.
 struct copy_row {
@@ -88,9 +93,10 @@ struct copy_row {
     time_range there{};                       ///< time the copy needs
     double win_probability = 0;               ///< probability that the copy ends first
     double gain = 0;                          ///< expected time by which the job ends earlier
-    double cost = 0;    ///< net slot time at its price; negative where the copy saves slot time
-    comparison why{};   ///< predicted time of the task against the threshold and the usual time of its job
-    bool probe = false; ///< to try a node on probation, not to help the task
+    double cost = 0;  ///< net slot time at its price; negative where the copy saves slot time
+    comparison why{}; ///< predicted time of the task against the threshold and the usual time of its job
+    detect::late_cause cause{}; ///< what makes the task late; unknown if it is not
+    bool probe = false;         ///< to try a node on probation, not to help the task
 };
 
 /// A job with a deadline.

@@ -9,6 +9,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
+#include <straggle/detect/late_cause.hpp>
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/node_state.hpp>
 #include <straggle/record/slowdown.hpp>
@@ -43,6 +44,15 @@ struct planned_time {
     double high = 0;   ///< one in ten is longer
 };
 
+/// A task that takes longer than the spread within its job explains, and why. Whether it gets a copy is
+/// another question: one that only has more to do gains nothing by it.
+struct planned_suspect {
+    std::size_t row = 0;        ///< in the range of running attempts: one attempt of the task
+    planned_time left{};        ///< time it still needs
+    comparison why{};           ///< the task against its siblings
+    detect::late_cause cause{}; ///< what makes it late
+};
+
 /// A second attempt that is worth launching.
 struct planned_copy {
     std::size_t row = 0;        ///< in the range of running attempts: the original
@@ -53,6 +63,7 @@ struct planned_copy {
     double gain = 0;            ///< expected time the job saves
     double cost = 0;            ///< its cost, in the same unit
     comparison why{};           ///< the task against its siblings
+    detect::late_cause cause{}; ///< what makes the task late; unknown if it is not
     bool is_probe = false;      ///< goes to a node on probation, to try the node
 };
 
@@ -138,6 +149,10 @@ class mitigation_plan {
     [[nodiscard]] std::span<mitigate::planned_node const> nodes() const noexcept {
         return detail::span_of(nodes_);
     }
+    /// Late tasks, those with the most time left first.
+    [[nodiscard]] std::span<mitigate::planned_suspect const> suspects() const noexcept {
+        return detail::span_of(suspects_);
+    }
     /// Copies to launch, best first.
     [[nodiscard]] std::span<mitigate::planned_copy const> copies() const noexcept {
         return detail::span_of(copies_);
@@ -169,6 +184,7 @@ class mitigation_plan {
   private:
     friend class detail::plan_writer;
     std::vector<mitigate::planned_node> nodes_;
+    std::vector<mitigate::planned_suspect> suspects_;
     std::vector<mitigate::planned_copy> copies_;
     std::vector<mitigate::planned_kill> kills_;
     std::vector<mitigate::planned_job> jobs_;
@@ -186,12 +202,14 @@ class plan_writer {
     explicit plan_writer(mitigation_plan& plan) noexcept : plan_(plan) {}
     void clear() noexcept {
         plan_.nodes_.clear();
+        plan_.suspects_.clear();
         plan_.copies_.clear();
         plan_.kills_.clear();
         plan_.jobs_.clear();
         plan_.noted_ = 0;
     }
     [[nodiscard]] std::vector<mitigate::planned_node>& nodes() noexcept { return plan_.nodes_; }
+    [[nodiscard]] std::vector<mitigate::planned_suspect>& suspects() noexcept { return plan_.suspects_; }
     [[nodiscard]] std::vector<mitigate::planned_copy>& copies() noexcept { return plan_.copies_; }
     [[nodiscard]] std::vector<mitigate::planned_kill>& kills() noexcept { return plan_.kills_; }
     [[nodiscard]] std::vector<mitigate::planned_job>& jobs() noexcept { return plan_.jobs_; }

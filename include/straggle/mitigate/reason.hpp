@@ -117,6 +117,33 @@ inline void append_reason(std::string& out, planned_node const& n) {
         detail::append(out, "; in service, since ", reason(n.spared_by));
 }
 
+/// Appends what makes a task late: "late because of its node (93 %): 2.10 times as long by it", and the next
+/// probable cause if it has at least one chance in ten: "or of itself (7 %)".
+inline void append_reason(std::string& out, detect::late_cause const& c) {
+    using percent = detail::fixed<0>;
+    if (!c.is_known()) return detail::append(out, "late, not known why");
+    constexpr std::array<std::string_view, detect::late_by_count> words{
+        "its node", "its input", "the crowd on its node", "its whole job", "itself"};
+    auto const first = c.likeliest();
+    detect::late_cause rest = c;
+    rest.probability[static_cast<std::size_t>(first)] = 0;
+    auto const second = rest.likeliest();
+    detail::append(out, "late because of ", words[static_cast<std::size_t>(first)], " (",
+                   percent{100 * c.probability_of(first)}, " %), ", detail::fixed<2>{c.times_by(first)},
+                   " times as long by it");
+    if (c.probability_of(second) >= 0.1)
+        detail::append(out, "; or of ", words[static_cast<std::size_t>(second)], " (",
+                       percent{100 * c.probability_of(second)}, " %)");
+}
+
+/// Appends why a task is late, and how long it still takes.
+inline void append_reason(std::string& out, planned_suspect const& s) {
+    using time = detail::brief;
+    append_reason(out, s.cause);
+    detail::append(out, "; what is left takes ", time{s.left.middle}, " (", time{s.left.low}, " to ",
+                   time{s.left.high}, ")");
+}
+
 /// Appends why a task should get a copy.
 inline void append_reason(std::string& out, planned_copy const& c) {
     using time = detail::brief;
@@ -128,6 +155,9 @@ inline void append_reason(std::string& out, planned_copy const& c) {
     if (!c.why.rule.empty())
         detail::append(out, " (", c.why.rule, ": ", time{c.why.value}, " against ", time{c.why.threshold},
                        ", usual ", time{c.why.usual}, ")");
+    if (!c.cause.is_known()) return;
+    detail::append(out, "; ");
+    append_reason(out, c.cause);
 }
 
 /// Appends when a job with a deadline ends, and what is done: "deadline in 30: ends in 42 (33 to 61), misses

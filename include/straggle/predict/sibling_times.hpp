@@ -39,6 +39,16 @@ struct sized_task {
     double age = 0;                                          ///< since its start, in the unit of all times
     double slowdown = 1;                                     ///< of its node
     double input = std::numeric_limits<double>::quiet_NaN(); ///< size, above 0; NaN: unknown
+    /// share of the other slots of its node that were busy while it ran, in [0, 1]; NaN: unknown
+    double crowd = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// What is known of a task's time apart from its node: `sibling_times::parts`.
+struct time_parts {
+    double usual = 0;   ///< time of a task of its job with the job's mean input, on a usual node
+    log_factor input{}; ///< by its input, against that mean
+    log_factor crowd{}; ///< by the crowd on its node, against the mean crowd of its siblings
+    log_factor kind{};  ///< its job against jobs of its kind
 };
 
 /// Learns how long tasks take, and predicts the time of a task given that it still runs.
@@ -80,10 +90,12 @@ class sibling_times {
     /// @param duration above 0
     /// @param slowdown of its node, above 0
     /// @param input its size; NaN: unknown
+    /// @param crowd share of the other slots of its node that were busy; NaN: unknown
     /// @return false, with nothing learned, if a time is invalid
     bool observe(std::uint64_t job, std::uint32_t kind, double duration, double slowdown = 1,
-                 double input = std::numeric_limits<double>::quiet_NaN()) {
-        return take(job, kind, {duration, slowdown, input}, true);
+                 double input = std::numeric_limits<double>::quiet_NaN(),
+                 double crowd = std::numeric_limits<double>::quiet_NaN()) {
+        return take(job, kind, {duration, slowdown, input, crowd}, true);
     }
     /// A task was stopped after `duration`, for example because its copy won: it would have taken longer. The
     /// parameters are those of `observe`.
@@ -107,17 +119,24 @@ class sibling_times {
         now_ = of_job ? *of_job : detail::job_times{};
         now_.centre();
         if (now_.known == 0) now_.origin = of_kind->level;
+        now_.input = usual_input(of_job, of_kind);
         detail::input_effect const by_input = input_of(kind);
+        double inputs = now_.inputs.n, input = now_.inputs.n * (now_.inputs.x + now_.input);
         for (sized_task const& t : running) {
             double log = std::log(t.age / t.slowdown);
             if (!(log > least_log)) continue; // not started yet, or invalid numbers
-            if (now_.input > detail::no_input && t.input > 0)
-                log -= by_input.longest(std::log(t.input) - now_.input);
+            if (now_.input > detail::no_input && t.input > 0) {
+                double const x = std::log(t.input);
+                log -= by_input.longest(x - now_.input);
+                inputs += 1;
+                input += x;
+            }
             now_.stopped.add(detail::log_bins::bin(log - now_.origin), 1);
         }
         detail::seen_quantile const seen(now_.ended, now_.stopped);
         if (!seen.is_median() && !has_level) return false;
         shape_as_of(kind, of_kind);
+        out.input_ = inputs > 0 ? input / inputs : now_.input;
         write_curve(seen, has_level ? of_kind : nullptr, by_input, out);
         return true;
     }
@@ -133,10 +152,34 @@ class sibling_times {
         if (!is_sized && task.slowdown == 1) return 1; // the usual case
         double log = std::log(task.slowdown);
         if (is_sized)
-            if (detail::job_times const* const j = jobs_.find(job); j && j->input > detail::no_input)
-                log += input_of(kind).longest(std::log(task.input) - j->input);
+            if (double const usual = usual_input(jobs_.find(job), kinds_.find(kind));
+                usual > detail::no_input)
+                log += input_of(kind).longest(std::log(task.input) - usual);
         double const f = std::exp(log);
         return f > 0 ? f : 1.0; // invalid numbers
+    }
+
+    /// The parts of a task's time, for `detect::cause_of`. Unlike `factor`, best estimates.
+    ///
+    /// How time grows with the crowd is learned within jobs, over all kinds; it explains times and does not
+    /// predict them.
+    /// @param job and `kind`: as in `observe`
+    /// @param task its age and slowdown are ignored
+    /// @param of the job's, by `outlook`
+    [[nodiscard]] time_parts parts(std::uint64_t job, std::uint32_t kind, sized_task const& task,
+                                   time_outlook const& of) const noexcept {
+        time_parts out{.usual = of.usual()};
+        if (of.usual_of_kind() > 0) out.kind.mean = std::log(of.usual() / of.usual_of_kind());
+        detail::job_times const* const j = jobs_.find(job);
+        double const usual = usual_input(j, kinds_.find(kind));
+        if (usual > detail::no_input && task.input > 0) {
+            detail::input_effect const by = input_of(kind);
+            out.usual *= std::exp(by.mean() * (of.input_ - usual));
+            out.input = part_of(by, std::log(task.input) - of.input_);
+        }
+        if (task.crowd >= 0 && j && j->crowd.n > 0)
+            out.crowd = part_of(all_crowd_.from_none(), task.crowd - j->crowd.x);
+        return out;
     }
 
     /// The job is over: adds it to its kind and drops it.
@@ -154,6 +197,7 @@ class sibling_times {
     void write(byte_writer& out) const {
         base::write_fields(out, all_);
         base::write_fields(out, all_input_);
+        base::write_fields(out, all_crowd_);
         write_places(out, kinds_);
         write_places(out, jobs_);
     }
@@ -163,6 +207,7 @@ class sibling_times {
         ++learned_;
         base::read_fields(in, all_);
         base::read_fields(in, all_input_);
+        base::read_fields(in, all_crowd_);
         read_places(in, kinds_, options_.most_kinds);
         read_places(in, jobs_, options_.most_jobs);
     }
@@ -173,6 +218,7 @@ class sibling_times {
             if (other.all_.bins[b] > 0) all_.add(b, static_cast<double>(other.all_.bins[b]));
         all_.bound(cluster_memory * options_.kind_memory);
         all_input_.add(other.all_input_);
+        all_crowd_.add(other.all_crowd_);
         other.kinds_.for_each([&](std::uint64_t id, detail::kind_times const& k) {
             detail::kind_times& own = kind_of(id);
             own.seen = ++clock_;
@@ -223,6 +269,18 @@ class sibling_times {
             ++learned_; // and forgotten
         });
     }
+    [[nodiscard]] static log_factor part_of(detail::input_effect const& by, double more) noexcept {
+        return {by.mean() * more, by.deviation() * std::fabs(more)};
+    }
+    // The logarithm of the input to which the times of a job refer: that of its first task, or, until one has
+    // ended, that of its kind.
+    [[nodiscard]] static double usual_input(detail::job_times const* job,
+                                            detail::kind_times const* kind) noexcept {
+        if (job != nullptr && job->input > detail::no_input) return job->input;
+        return job != nullptr && job->known > 0 ? detail::no_input
+               : kind != nullptr                ? kind->level_input
+                                                : detail::no_input;
+    }
     [[nodiscard]] detail::input_effect input_of(std::uint32_t kind) const noexcept {
         detail::kind_times const* const k = kinds_.find(kind);
         return (k ? k->input : detail::input_effect{}).over(all_input_);
@@ -253,6 +311,7 @@ class sibling_times {
             }
             log -= input_of(kind).mean() * (x - j.input);
         }
+        if (ended && task.crowd >= 0 && task.crowd <= 1) all_crowd_.add(j.crowd.add(task.crowd, log));
         j.add(log, ended);
         return true;
     }
@@ -277,6 +336,7 @@ class sibling_times {
         double const below =
             detail::place_of(shape_, 0.8413); // one standard deviation below, for a normal distribution
         double const spread = (std::max)((detail::place_of(shape_, 0.5) - below) / bins::per_unit, 0.02);
+        out.of_kind_ = 0;
         // Position of the median, relative to the origin: combines the job and its kind.
         double precision = 0, middle = 0;
         if (seen.events > 0) {
@@ -291,6 +351,7 @@ class sibling_times {
         if (level) {
             double const log = level->level_at(now_.input, by_input.mean());
             double const between = level->spread + 0.25 / (level->weight * level->weight);
+            out.of_kind_ = std::exp(log);
             precision += 1 / between;
             middle += (log - now_.origin) / between;
         }
@@ -339,7 +400,7 @@ class sibling_times {
     detail::id_places<detail::job_times> jobs_{};
     detail::id_places<detail::kind_times> kinds_{};
     detail::log_counts all_{};
-    detail::input_effect all_input_{};
+    detail::input_effect all_input_{}, all_crowd_{};
     detail::survival_curve assumed_{}, cluster_{}, shape_{}; // of any task, of a kind
     std::uint64_t learned_ = 1,
                   cluster_learned_ = 0;  // change counters of the shapes, and their values when computed

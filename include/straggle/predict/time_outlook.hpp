@@ -15,6 +15,14 @@
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
+/// A lognormal factor of a time, such as the effect of an input or a node.
+struct log_factor {
+    double mean = 0;      ///< of its logarithm; 0: no effect
+    double deviation = 0; ///< standard deviation of its logarithm; 0: known exactly
+
+    friend constexpr bool operator==(log_factor const&, log_factor const&) = default;
+};
+
 /// A distribution of times as sixteen equally likely values, smallest first.
 ///
 /// Averages over a few dozen numbers are cheap and reproducible; the largest value represents everything
@@ -56,6 +64,8 @@ class time_outlook {
     /// How much tasks differ without trouble: the logarithm of the ratio between the median and the lower
     /// sixth of the times. One standard deviation for lognormal times.
     [[nodiscard]] double spread() const noexcept { return spread_; }
+    /// What `usual` would be if jobs of its kind did not differ; 0: unknown.
+    [[nodiscard]] double usual_of_kind() const noexcept { return of_kind_; }
     /// Number of ended siblings it is based on, excluding those of the kind.
     [[nodiscard]] double siblings() const noexcept { return siblings_; }
 
@@ -136,7 +146,8 @@ class time_outlook {
 
     std::array<double, detail::log_bins::count + 1> hazard_{}; // -log survival at the start of each bin
     double origin_ = 0;                                        // logarithm of the time at the center
-    double usual_ = 0, spread_ = 0, siblings_ = 0;
+    double input_ = 0; // mean logarithm of the inputs of its job, where they are known
+    double usual_ = 0, of_kind_ = 0, spread_ = 0, siblings_ = 0;
 };
 
 } // namespace straggle::predict

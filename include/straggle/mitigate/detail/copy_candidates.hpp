@@ -48,6 +48,7 @@ struct copy_candidate {
     double of_node = 0;             // probability that its node is slow right now
     double expected = 0;            // net gain on the best node
     comparison why;
+    detect::late_cause cause;
     std::uint32_t at;    // index among the running rows
     bool is_late = true; // false: not late for its siblings, but its job may miss its deadline by it
     double others = 1;   // probability that the job's other tasks end before the deadline, copied if need be

@@ -94,7 +94,7 @@ class copy_stage {
                 advise(c, group, o, book);
                 out.push_back({t.row, p.row, range_of(c.left, 1),
                                range_of(group.fresh, c.input_factor * f.slowdown), o.win, o.gain, o.cost,
-                               c.why, false});
+                               c.why, c.cause, false});
                 // Rotate among equal nodes, so that the next copy goes to a different one.
                 auto const at = order_.begin() + static_cast<std::ptrdiff_t>(i);
                 std::rotate(at, at + 1, order_.begin() + static_cast<std::ptrdiff_t>(equal_from(i)));
@@ -167,7 +167,7 @@ class copy_stage {
             worth.win_probability = worth.by_place = worth.by_task = v.win_probability;
             advise(c, scan.groups_[c.group], {v.gain, v.cost, v.win_probability, worth}, book);
             out.push_back({t.row, p.row, range_of(c.left, 1), range_of(fresh(c, p), 1), v.win_probability,
-                           v.gain, v.cost, c.why, false});
+                           v.gain, v.cost, c.why, c.cause, false});
             if (choice.copy->kill) scan.kills_.push_back({t.row});
         }
         std::sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),

@@ -123,6 +123,7 @@ class mitigation_loop {
         } else {
             copies_.plan(guard_.now(), rows_, places_, facts.load, may_run);
         }
+        if constexpr (requires { copies_.suspects(); }) write_suspects(facts, out);
         write_copies(facts, is_fit, left, out);
         judge(out);
         last_round_ = guard_.now();
@@ -485,6 +486,11 @@ class mitigation_loop {
         }
     }
 
+    void write_suspects(round_facts const& facts, plan_writer& out) {
+        for (mitigate::late_task const& s : copies_.suspects())
+            out.suspects().push_back(
+                {facts.running[s.row].row, {s.left.low, s.left.middle, s.left.high}, s.why, s.cause});
+    }
     void write_jobs(round_facts const& facts, plan_writer& out) {
         for (mitigate::job_row const& j : copies_.jobs())
             out.jobs().push_back({.row = facts.running[j.row].row,
@@ -528,6 +534,7 @@ class mitigation_loop {
                                     .gain = c.gain,
                                     .cost = c.cost,
                                     .why = c.why,
+                                    .cause = c.cause,
                                     .is_probe = c.probe});
         }
         if (is_stopped) return;

@@ -27,6 +27,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 struct task_note {
     std::uint64_t job = 0, task = 0;
     double start = 0; // of the original
+    double crowd = 0; // `node_crowds::sum` at that time
     predict::progress_track track{};
     assign::race_claim claim{}; // of the last copy advised
     double copy_start = 0;
@@ -40,11 +41,12 @@ struct task_note {
     }
     template <class Self, class Archive>
     static void fields(Self& self, Archive& a) {
-        a(self.job, self.task, self.start, self.track, self.kind, self.round);
+        a(self.job, self.task, self.start, self.crowd, self.track, self.kind, self.round);
         a(self.advised, self.racing, self.counted, self.over);
         std::uint64_t copies = self.launched;
         a.varint(copies);
-        a.expect(is_finite(self.start) && copies <= (std::numeric_limits<std::uint16_t>::max)());
+        a.expect(is_finite(self.start) && is_finite(self.crowd) &&
+                 copies <= (std::numeric_limits<std::uint16_t>::max)());
         if constexpr (Archive::reads) self.launched = static_cast<std::uint16_t>(copies & 0xffff);
         if (self.launched > 0) a(self.copy_start);
         a.expect(is_finite(self.copy_start));

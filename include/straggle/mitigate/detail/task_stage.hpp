@@ -16,12 +16,15 @@
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/spread_sort.hpp>
 #include <straggle/detect/detector.hpp>
+#include <straggle/detect/late_cause.hpp>
 #include <straggle/detect/straggler_scan.hpp>
 #include <straggle/detect/tail_of_siblings.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/copy_candidates.hpp>
 #include <straggle/mitigate/detail/job_end.hpp>
 #include <straggle/mitigate/detail/job_views.hpp>
+#include <straggle/mitigate/detail/node_crowds.hpp>
+#include <straggle/mitigate/detail/node_spread.hpp>
 #include <straggle/mitigate/detail/place_odds.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
 #include <straggle/mitigate/speculator_options.hpp>
@@ -31,10 +34,12 @@
 #include <straggle/record/slowdown.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -164,7 +169,9 @@ class task_stage {
             return siblings_.observe_censored(e.job, e.kind, took, slow, e.input);
         if (note) progress_.observe_ended(e.kind, note->track, e.end);
         if constexpr (!by_rows) views_.ended(e.job, e.node, took, e.input);
-        if (!siblings_.observe(e.job, e.kind, took, slow, e.input)) return false;
+        double const crowd = note ? crowds_.mean(e.node, e.start, note->crowd, e.end)
+                                  : std::numeric_limits<double>::quiet_NaN();
+        if (!siblings_.observe(e.job, e.kind, took, slow, e.input, crowd)) return false;
         ended_ = (std::min)(ended_ + 1, 200.0);
         usual_ += (took - usual_) / ended_;
         return true;
@@ -174,6 +181,8 @@ class task_stage {
     void look(double now, std::span<running_row const> running, std::span<mitigate::place_row const> places,
               std::span<running_goal const> goals, task_book& book) {
         begin(places);
+        crowds_.advance(now, places, most_nodes);
+        places_ = places;
         sort_tasks(running);
         book.begin();
         goals_ = goals;
@@ -215,6 +224,7 @@ class task_stage {
         views_.write(out);
         out.real(usual_);
         out.real(ended_);
+        crowds_.write(out);
         out.count(nodes_.size());
         for (node_note const& n : nodes_) out.real(n.slow); // for tasks that end before the next round
     }
@@ -227,6 +237,7 @@ class task_stage {
         if (!in.expect(usual >= 0 && is_finite(usual) && ended >= 0 && ended <= 200)) return;
         usual_ = usual;
         ended_ = ended;
+        crowds_.read(in);
         nodes_.resize(in.count(8));
         for (node_note& n : nodes_) {
             n.slow = in.real();
@@ -253,6 +264,9 @@ class task_stage {
     std::size_t copies_running_ = 0;
 
   private:
+    // A larger number of a node is a mistake, not a reason to allocate.
+    static constexpr std::uint32_t most_nodes = 0xffffff;
+
     void forget(std::uint64_t job) {
         siblings_.finish(job);
         if constexpr (!by_rows) views_.finish(job);
@@ -270,6 +284,7 @@ class task_stage {
     };
     struct node_note {
         double slow = 1;
+        slowdown seen{}; // which it is believed from
         record::slow_guess now{};
         bool hung = false, late = false;
     };
@@ -294,12 +309,11 @@ class task_stage {
         copies_running_ = 0;
         slots_ = 0;
         nodes_.assign(nodes_.size(), {});
-        constexpr std::uint32_t most = 0xffffff; // a larger number is a mistake, not a reason to allocate
         for (mitigate::place_row const& p : places) {
-            if (p.node >= most) continue;
+            if (p.node >= most_nodes) continue;
             if (p.node >= nodes_.size()) nodes_.resize(p.node + std::size_t{1});
             slots_ += p.slots;
-            nodes_[p.node] = {.slow = believed(p.slow), .now = p.slow_now, .hung = p.hung};
+            nodes_[p.node] = {.slow = believed(p.slow), .seen = p.slow, .now = p.slow_now, .hung = p.hung};
         }
     }
 
@@ -511,7 +525,12 @@ class task_stage {
             finding_ != nullptr
                 ? comparison{finding_->value, finding_->threshold, finding_->usual, Scan::name()}
                 : comparison{age + left.quantile(0.5), limit, usual, "late for its siblings"};
-        if (late) late_.push_back({t.row, range_of(left, 1), why});
+        detect::late_cause cause;
+        if (late) {
+            if (late_.empty()) spread_.fit(places_);
+            cause = cause_of(now, t, note, age, factor, by_progress ? &left : nullptr);
+            late_.push_back({t.row, range_of(left, 1), why, cause});
+        }
         if (late && !hung && t.node < nodes_.size() && !nodes_[t.node].late) {
             nodes_[t.node].late = true;
             ++late_nodes_;
@@ -534,9 +553,45 @@ class task_stage {
                                .slow = slow,
                                .of_node = odds.any(),
                                .why = why,
+                               .cause = cause,
                                .at = rows.front().at,
                                .is_late = late,
                                .others = end_ != nullptr ? least_ : 1.0});
+    }
+    // Why a task is late. `promised`: time left by its progress.
+    [[nodiscard]] detect::late_cause cause_of(double now, running_row const& t, task_note const* note,
+                                              double age, double factor,
+                                              predict::time_points const* promised) const {
+        slowdown const seen = t.node < nodes_.size() ? nodes_[t.node].seen : slowdown{};
+        std::array<detect::node_case, 2> const cases = spread_.cases(seen);
+        std::array<detect::node_case, 2> now_cases{};
+        if (hangs(t.node)) {
+            // Nine in ten, before it is seen how long this task has run.
+            double const hangs = 0.9, runs = (1 - hangs) * outlook_.survival(age / factor);
+            now_cases[0] = {hangs / (hangs + runs), {std::log(100.0), 0}};
+            now_cases[1].chance = 0;
+        } else {
+            place_odds const odds = odds_of(t.node).given(outlook_, age / factor);
+            double const known = std::log(slow_of(t.node));
+            for (std::size_t i = 0; i < odds.slow.size(); ++i)
+                now_cases[i] = {odds.chance[i], {known + std::log(odds.slow[i]), 0}};
+        }
+        double const crowd =
+            note ? crowds_.mean(t.node, t.start, note->crowd, now) : std::numeric_limits<double>::quiet_NaN();
+        predict::time_parts const parts =
+            siblings_.parts(t.job, t.kind, {.input = t.input, .crowd = crowd}, outlook_);
+        detect::late_facts facts{.low = age,
+                                 .usual = parts.usual,
+                                 .node = cases,
+                                 .node_now = now_cases,
+                                 .input = parts.input,
+                                 .crowd = parts.crowd,
+                                 .kind = parts.kind};
+        if (promised != nullptr) {
+            facts.low += promised->quantile(0.1);
+            facts.high = age + promised->quantile(0.9);
+        }
+        return detect::cause_of(outlook_, facts);
     }
     void read_note(task_note& n, double now, running_row const& t, std::span<running_row const> running,
                    std::span<sorted_row const> rows) {
@@ -544,6 +599,7 @@ class task_stage {
             (n.start < t.start || t.start < n.start)) { // a different attempt, or the first
             n.track = {};
             n.start = t.start;
+            n.crowd = crowds_.sum(t.node, t.start);
         }
         n.kind = t.kind;
         if (options_.use_progress && !t.is_copy)
@@ -570,6 +626,9 @@ class task_stage {
     job_end* end_ = nullptr;                // of the current job, if it has a deadline,
     double due_in_ = 0, least_ = 0;         // which is so far away; and what `add` returned for its last task
     std::vector<node_note> nodes_{};
+    node_crowds crowds_{};
+    node_spread spread_{};
+    std::span<mitigate::place_row const> places_{}; // of this round
     std::vector<sorted_row> order_{};
     spread_sort_scratch<sorted_row> dealt_{};
     std::vector<predict::sized_task> sized_{};

@@ -3,12 +3,13 @@
 
 /// @file
 /// Private part of `predict/sibling_times.hpp`: learns whether, and how fast, time grows with input, within
-/// jobs and on logarithmic scales.
+/// jobs and on logarithmic scales; and likewise with the share of busy slots beside it.
 #pragma once
 
-#include <cmath>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+
+#include <cmath>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
@@ -85,7 +86,18 @@ class input_effect {
         out.deviation_ = std::sqrt(1 / precision);
         return out;
     }
+    // Alone, with the prior that there is no effect.
+    [[nodiscard]] input_effect from_none() const noexcept {
+        constexpr double variance = 0.25;
+        double const own = xx_ > 0 ? xx_ / noise() : 0.0, precision = own + 1 / variance;
+        input_effect out = *this;
+        out.mean_ = xx_ > 0 ? own * (xy_ / xx_) / precision : 0.0;
+        if (!(out.mean_ > 0)) out.mean_ = 0;
+        out.deviation_ = std::sqrt(1 / precision);
+        return out;
+    }
     [[nodiscard]] double mean() const noexcept { return mean_; }
+    [[nodiscard]] double deviation() const noexcept { return deviation_; }
     // Upper bound for the log factor by which a task with that much more log input is longer.
     [[nodiscard]] double longest(double more) const noexcept {
         if (!(more > 0 || more < 0)) return 0;

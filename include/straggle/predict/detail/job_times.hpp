@@ -37,7 +37,7 @@ struct job_times {
     std::array<bool, early> first_ended{};
     double origin = 0;       // logarithm of the time at the center of the bins
     double input = no_input; // logarithm of the first input; other sizes are relative to it
-    input_sums inputs{};
+    input_sums inputs{}, crowd{};
     std::uint64_t seen = 0;
     std::uint32_t kind = (std::numeric_limits<std::uint32_t>::max)();
     std::uint32_t known = 0; // entries of `first`
@@ -66,6 +66,7 @@ struct job_times {
         a(self.kind, self.input);
         a.expect(is_log(self.input) || self.input == no_input);
         if (self.input > no_input) a(self.inputs);
+        a(self.crowd);
         if (!self.centred) return;
         a(self.origin, self.ended, self.stopped);
         a.expect(is_log(self.origin));
