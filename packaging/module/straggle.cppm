@@ -630,6 +630,23 @@ namespace detect {
 using straggle::detect::late;
 }
 
+// straggle/predict/time_outlook.hpp
+namespace predict {
+using straggle::predict::log_factor;
+using straggle::predict::time_points;
+using straggle::predict::time_outlook;
+}
+
+// straggle/detect/late_cause.hpp
+namespace detect {
+using straggle::detect::late_by;
+using straggle::detect::late_by_count;
+using straggle::detect::late_cause;
+using straggle::detect::node_case;
+using straggle::detect::late_facts;
+using straggle::detect::cause_of;
+}
+
 // straggle/detect/late_with_caps.hpp
 namespace detect {
 using straggle::detect::late_scale;
@@ -681,16 +698,11 @@ namespace detect {
 using straggle::detect::straggler_scan;
 }
 
-// straggle/predict/time_outlook.hpp
-namespace predict {
-using straggle::predict::time_points;
-using straggle::predict::time_outlook;
-}
-
 // straggle/predict/sibling_times.hpp
 namespace predict {
 using straggle::predict::sibling_times_options;
 using straggle::predict::sized_task;
+using straggle::predict::time_parts;
 using straggle::predict::sibling_times;
 }
 
@@ -769,6 +781,7 @@ using straggle::mitigator_options;
 namespace mitigate {
 using straggle::mitigate::planned_node;
 using straggle::mitigate::planned_time;
+using straggle::mitigate::planned_suspect;
 using straggle::mitigate::planned_copy;
 using straggle::mitigate::planned_kill;
 using straggle::mitigate::planned_job;

@@ -226,12 +226,13 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // Likelihood of a remaining time, given what progress promised.
 class promise_fit {
   public:
-    promise_fit(predict::progress_track const& track, double now,
-                predict::progress_worth const& worth) noexcept
+    // `least`: variance that no record of errors excludes.
+    promise_fit(predict::progress_track const& track, double now, predict::progress_worth const& worth,
+                double least = 0.0025) noexcept
         : promised_(track.promise()),
           stale_(promised_ > 0 ? (std::max)(track.since_promise(now), 0.0) : 0.0),
           log_promised_(std::log(promised_) - worth.bias),
-          precision_(1 / (worth.variance + 0.0025)) {}
+          precision_(1 / (worth.variance + least)) {}
 
     [[nodiscard]] double operator()(double left) const noexcept { return 1 / unlikely(left); }
     // Errors have heavier tails than a normal distribution (four degrees of freedom).

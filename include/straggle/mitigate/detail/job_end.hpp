@@ -7,6 +7,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
+#include <straggle/predict/progress_trust.hpp>
 #include <straggle/predict/time_outlook.hpp>
 
 #include <algorithm>
@@ -72,21 +73,48 @@ class job_end {
     std::array<double, count> ended_{}; // by then, at times that grow by `step`
 };
 
-// Probability that more than t is left, given sixteen values of what is left: lognormal through the median
-// and the ninth tenth, for the tail beyond the largest value.
-class left_tail {
+// Probability that more than t is left to a task, from its siblings and its progress: `left_by_both` in cells
+// as narrow as its promise is sure. A job of many tasks ends with the last one, so their tails matter.
+class promised_tail {
   public:
-    explicit left_tail(predict::time_points const& left) noexcept
-        : middle_(left.quantile(0.5)),
-          spread_((std::max)(middle_ > 0 ? std::log(left.quantile(0.9) / middle_) / 1.2815515655446004 : 0.0,
-                             0.02)) {}
+    // The parameters of `left_by_both`.
+    promised_tail(predict::time_outlook const& outlook, double factor, double age,
+                  predict::progress_track const& track, double now, predict::progress_worth const& worth) {
+        constexpr double least = 1e-4; // progress in hundredths
+        promise_fit const fit(track, now, worth, least);
+        stale_ = (std::max)(track.since_promise(now), 0.0);
+        auto const likely = fit.likely();
+        // Its age since the promise counts as part of the time left, as in the promise.
+        double low = (std::max)(likely[0] + stale_, stale_);
+        double const high = (std::max)(likely[1] + stale_, 8 * stale_); // it may have been due long ago
+        if (!(low > 0) || !(high > low)) return;
+        first_ = std::log(low);
+        step_ = (std::log(high) - first_) / static_cast<double>(cells);
+        double const grow = std::exp(step_), half = std::exp(step_ / 2);
+        auto const survival = outlook.survival_after(age / factor);
+        double before = survival((age + low - stale_) / factor);
+        for (std::size_t i = 0; i < cells; ++i, low *= grow) {
+            double const after = survival((age + low * grow - stale_) / factor);
+            reached_[i + 1] = reached_[i] + (before - after) * fit(low * half - stale_);
+            before = after;
+        }
+    }
+    // Whether siblings exclude what progress promises.
+    [[nodiscard]] bool is_void() const noexcept { return !(reached_[cells] > 0); }
+    // @pre !is_void()
     [[nodiscard]] double operator()(double t) const noexcept {
-        if (!(middle_ > 0)) return 0;
-        return std::erfc(std::log(t / middle_) / (spread_ * 1.4142135623730951)) / 2;
+        double const place = (std::log(t + stale_) - first_) / step_;
+        if (!(place > 0)) return 1;
+        if (!(place < static_cast<double>(cells))) return 0;
+        auto const at = static_cast<std::size_t>(place);
+        double const part = place - static_cast<double>(at);
+        return 1 - (reached_[at] + part * (reached_[at + 1] - reached_[at])) / reached_[cells];
     }
 
   private:
-    double middle_, spread_;
+    static constexpr std::size_t cells = 64;
+    double stale_ = 0, first_ = 0, step_ = 1;
+    std::array<double, cells + 1> reached_{};
 };
 
 } // namespace straggle::detail

@@ -183,6 +183,7 @@ class task_stage {
         begin(places);
         crowds_.advance(now, places, most_nodes);
         places_ = places;
+        if (!goals.empty()) spread_.fit(places);
         sort_tasks(running);
         book.begin();
         goals_ = goals;
@@ -406,18 +407,32 @@ class task_stage {
     }
     // Adds a task to the end of its job; returns whether it may make it miss its deadline.
     bool add_to_end(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
-                    double age, double factor, place_odds const& odds, predict::time_points const* promised) {
+                    double age, double factor, place_odds const& odds, promised_tail const* promise) {
         running_row const& t = running[rows.front().at];
         bool const hung = hangs(t.node);
+        // A node of which little is known may be one of the slow ones.
+        slowdown const seen = t.node < nodes_.size() ? nodes_[t.node].seen : slowdown{};
+        std::array<detect::node_case, 2> const cases = spread_.cases(seen);
+        std::array<double, 2> of_case{}, weight{};
+        double all = 0;
+        for (std::size_t k = 0; k < 2; ++k) {
+            of_case[k] = factor / slow_of(t.node) * std::exp(cases[k].slowdown.mean);
+            all += weight[k] = cases[k].chance * outlook_.survival(age / of_case[k]);
+        }
+        for (double& w : weight) w = all > 0 ? w / all : 0.5;
         double const anew = due_in_ > 0 ? 1 - outlook_.survival(due_in_ * slow_of(t.node) / factor) : 0.0;
-        left_tail const promise(promised != nullptr ? *promised : predict::time_points{});
         auto const later = [&](double time) {
             double chance = hung ? 1.0
-                            : promised != nullptr
-                                ? promise(time)
+                            : promise != nullptr
+                                ? (*promise)(time)
                                 : odds.mean_of([&](double times) {
-                                      double const f = factor * times;
-                                      return outlook_.survival_after(age / f, (age + time) / f);
+                                      double sum = 0;
+                                      for (std::size_t k = 0; k < 2; ++k) {
+                                          double const f = of_case[k] * times;
+                                          sum +=
+                                              weight[k] * outlook_.survival_after(age / f, (age + time) / f);
+                                      }
+                                      return sum;
                                   });
             for (sorted_row const& r : rows.subspan(1)) {
                 running_row const& copy = running[r.at];
@@ -486,8 +501,10 @@ class task_stage {
         predict::time_points left;
         bool at_risk = false;
         if (end_ != nullptr) {
-            if (by_progress) left = predict::left_by_both(outlook_, factor, age, note->track, now, worth);
-            at_risk = add_to_end(now, running, rows, age, factor, odds, by_progress ? &left : nullptr);
+            std::optional<promised_tail> promise;
+            if (by_progress) promise.emplace(outlook_, factor, age, note->track, now, worth);
+            at_risk = add_to_end(now, running, rows, age, factor, odds,
+                                 promise && !promise->is_void() ? &*promise : nullptr);
         }
         if (by_progress) {
             double const doubt = std::sqrt(worth.variance), stale = note->track.since_promise(now);
