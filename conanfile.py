@@ -1,8 +1,9 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""The Conan 2 package: the headers and the license, under the names that the CMake package has.
+"""The Conan 2 package: the headers and the license, under the names that the CMake package has. With the option
+`compiled` also straggle::compiled, the core of the mitigator as a static library.
 
-    conan create . -s compiler.cppstd=20
+    conan create . -s compiler.cppstd=20 [-o straggle/*:compiled=True]
 """
 import os
 import re
@@ -10,6 +11,7 @@ import re
 from conan import ConanFile
 from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
+from conan.tools.cmake import CMake, CMakeToolchain
 from conan.tools.files import copy, get, load
 from conan.tools.layout import basic_layout
 from conan.tools.scm import Version
@@ -25,10 +27,12 @@ class StraggleRecipe(ConanFile):
     homepage = "https://github.com/straggle-authors/straggle"
     topics = ("scheduling", "stragglers", "statistics", "header-only")
     package_type = "header-library"
-    # Only to see whether the consumer compiles as C++20: the package is the same for all of them.
+    options = {"compiled": [True, False]}
+    default_options = {"compiled": False}
+    # Without the option only to see whether the consumer compiles as C++20: the package is the same for all of them.
     settings = "os", "arch", "compiler", "build_type"
     exports = "include/straggle/version.hpp"  # the version can be read wherever the recipe is
-    exports_sources = "include/*", "LICENSE"
+    exports_sources = "include/*", "src/*", "cmake/*", "CMakeLists.txt", "LICENSE"
     no_copy_source = True
     test_package_folder = "packaging/conan/test_package"
 
@@ -45,8 +49,13 @@ class StraggleRecipe(ConanFile):
         if not os.path.isdir(os.path.join(self.source_folder, "include")):
             get(self, **self.conan_data["sources"][str(self.version)], strip_root=True)
 
+    def configure(self):
+        if self.options.compiled:
+            self.package_type = "static-library"
+
     def package_id(self):
-        self.info.clear()
+        if not self.info.options.compiled:
+            self.info.clear()
 
     def validate(self):
         check_min_cppstd(self, 20)
@@ -55,14 +64,38 @@ class StraggleRecipe(ConanFile):
         if name in least and version and Version(version) < least[name]:
             raise ConanInvalidConfiguration(f"{name} {version}, but at least {least[name]} is needed")
 
+    def generate(self):
+        if not self.options.compiled:
+            return
+        toolchain = CMakeToolchain(self)
+        toolchain.user_presets_path = False  # the source tree stays as it is
+        for option in "TESTS", "EXAMPLES":
+            toolchain.cache_variables[f"STRAGGLE_BUILD_{option}"] = False
+        toolchain.generate()
+
+    def build(self):
+        if self.options.compiled:
+            cmake = CMake(self)
+            cmake.configure()
+            cmake.build(target="straggle_compiled")
+
     def package(self):
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
         copy(self, "*.hpp", os.path.join(self.source_folder, "include"), os.path.join(self.package_folder, "include"))
+        if self.options.compiled:
+            for pattern in "*.a", "*.lib":
+                copy(self, pattern, self.build_folder, os.path.join(self.package_folder, "lib"), keep_path=False)
 
     def package_info(self):
-        self.cpp_info.bindirs = []
-        self.cpp_info.libdirs = []
+        headers = self.cpp_info
+        if self.options.compiled:
+            headers = self.cpp_info.components["headers"]
+            compiled = self.cpp_info.components["compiled"]
+            compiled.libs, compiled.defines, compiled.requires = ["straggle"], ["STRAGGLE_COMPILED"], ["headers"]
+            compiled.set_property("cmake_target_name", "straggle::compiled")
+        headers.bindirs = []
+        headers.libdirs = []
         self.cpp_info.set_property("cmake_file_name", "straggle")
-        self.cpp_info.set_property("cmake_target_name", "straggle::straggle")
+        headers.set_property("cmake_target_name", "straggle::straggle")
         self.cpp_info.set_property("cmake_config_version_compat", "SameMinorVersion")
-        self.cpp_info.set_property("pkg_config_name", "straggle")
+        headers.set_property("pkg_config_name", "straggle")

@@ -8,7 +8,8 @@
 The headers come in the order in which <straggle/straggle.hpp> includes them, then what is asked for by name (the other
 faces, and papers/), each once and whole but for its license and its includes; the standard headers come first, sorted.
 The same headers give the same bytes, wherever and whenever the file is made. What cannot be done faithfully is an error: a
-header that is not reached, a circle, an include below code or inside of a condition.
+header that is not reached, a circle, an include below code or inside of a condition (but one: `#ifndef
+STRAGGLE_COMPILED` holds in a file that has everything).
 """
 import re
 import sys
@@ -47,6 +48,7 @@ FOOT = """
 
 _HEADER = re.compile(rf"{re.escape(NOTICE)}\n/// @file\n(?P<comment>(?:///[^\n]*\n)+)#pragma once\n(?P<code>.*)",
                      re.DOTALL)
+_WITHOUT_COMPILED = re.compile(r"^#ifndef STRAGGLE_COMPILED\n((?:#include [^\n]+\n)+)#endif\n", re.MULTILINE)
 _DIRECTIVE = re.compile(r"\s*#\s*(\w+)")
 _INCLUDE = re.compile(r"#include <([^>]+)>")
 
@@ -66,7 +68,7 @@ class Header:
         self.comment = [line[4:] for line in parts["comment"].splitlines()]
         self.project, self.standard, self.lines = [], [], []
         depth, in_code = 0, False
-        for line in parts["code"].splitlines():
+        for line in _WITHOUT_COMPILED.sub(r"\1", parts["code"]).splitlines():
             directive = _DIRECTIVE.match(line)
             word = directive[1] if directive else ""
             if word != "include":

@@ -18,6 +18,7 @@
 #include <straggle/assign/optimal_assignment.hpp>
 #include <straggle/assign/profit.hpp>
 #include <straggle/assign/race_record.hpp>
+#include <straggle/assign/race_record_options.hpp>
 #include <straggle/assign/rank_places.hpp>
 #include <straggle/assign/reservation.hpp>
 #include <straggle/assign/slot_price.hpp>

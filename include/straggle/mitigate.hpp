@@ -8,6 +8,7 @@
 
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/effect.hpp>
+#include <straggle/mitigate/effect_meter.hpp>
 #include <straggle/mitigate/lease.hpp>
 #include <straggle/mitigate/mitigator.hpp>
 #include <straggle/mitigate/mitigator_counts.hpp>

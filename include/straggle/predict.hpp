@@ -14,6 +14,7 @@
 #include <straggle/predict/progress_trust.hpp>
 #include <straggle/predict/recent_rate.hpp>
 #include <straggle/predict/sibling_times.hpp>
+#include <straggle/predict/sibling_times_options.hpp>
 #include <straggle/predict/similar_tasks.hpp>
 #include <straggle/predict/similarity.hpp>
 #include <straggle/predict/smoothed_progress.hpp>

@@ -19,3 +19,4 @@
 #include <straggle/rank/relative_times.hpp>
 #include <straggle/rank/sibling_normalizers.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>
+#include <straggle/rank/slowdown_evidence_options.hpp>

@@ -325,9 +325,13 @@ namespace assign {
 using straggle::assign::assigner;
 }
 
-// straggle/assign/race_record.hpp
+// straggle/assign/race_record_options.hpp
 namespace assign {
 using straggle::assign::race_record_options;
+}
+
+// straggle/assign/race_record.hpp
+namespace assign {
 using straggle::assign::log_guess;
 using straggle::assign::race_claim;
 using straggle::assign::race_record;
@@ -494,11 +498,13 @@ using straggle::blacklist::cooldown_options;
 using straggle::blacklist::cooldown;
 }
 
+// straggle/rank/slowdown_evidence_options.hpp
+using straggle::slowdown_evidence_options;
+
 // straggle/rank/slowdown_evidence.hpp
 namespace rank {
 using straggle::rank::evidence_counts;
 }
-using straggle::slowdown_evidence_options;
 using straggle::slowdown_evidence;
 
 // straggle/blacklist/node_stage_options.hpp
@@ -698,9 +704,13 @@ namespace detect {
 using straggle::detect::straggler_scan;
 }
 
-// straggle/predict/sibling_times.hpp
+// straggle/predict/sibling_times_options.hpp
 namespace predict {
 using straggle::predict::sibling_times_options;
+}
+
+// straggle/predict/sibling_times.hpp
+namespace predict {
 using straggle::predict::sized_task;
 using straggle::predict::time_parts;
 using straggle::predict::sibling_times;
@@ -737,6 +747,10 @@ using straggle::mitigate::action_kind_count;
 using straggle::mitigate::to_string;
 using straggle::mitigate::effect;
 using straggle::mitigate::effect_options;
+}
+
+// straggle/mitigate/effect_meter.hpp
+namespace mitigate {
 using straggle::mitigate::effect_meter;
 }
 
@@ -745,34 +759,14 @@ namespace mitigate {
 using straggle::mitigate::lease;
 }
 
-// straggle/predict/progress_trust.hpp
-namespace predict {
-using straggle::predict::progress_track;
-using straggle::predict::progress_worth;
-using straggle::predict::progress_trust;
-using straggle::predict::left_by_both;
-using straggle::predict::is_soon_by_both;
-}
-
 // straggle/mitigate/speculator_options.hpp
 namespace mitigate {
 using straggle::mitigate::speculator_options;
 }
 
-// straggle/mitigate/stages.hpp
-namespace mitigate {
-using straggle::mitigate::by_options;
-using straggle::mitigate::stages;
-}
-
-// straggle/mitigate/speculator.hpp
-namespace mitigate {
-using straggle::mitigate::runs_anywhere;
-using straggle::mitigate::speculator;
-}
-
 // straggle/mitigate/mitigator_options.hpp
 namespace mitigate {
+using straggle::mitigate::by_options;
 using straggle::mitigate::action_limit;
 }
 using straggle::mitigator_options;
@@ -800,6 +794,26 @@ using straggle::mitigate::node_states;
 // straggle/mitigate/mitigator_counts.hpp
 namespace mitigate {
 using straggle::mitigate::mitigator_counts;
+}
+
+// straggle/predict/progress_trust.hpp
+namespace predict {
+using straggle::predict::progress_track;
+using straggle::predict::progress_worth;
+using straggle::predict::progress_trust;
+using straggle::predict::left_by_both;
+using straggle::predict::is_soon_by_both;
+}
+
+// straggle/mitigate/speculator.hpp
+namespace mitigate {
+using straggle::mitigate::runs_anywhere;
+using straggle::mitigate::speculator;
+}
+
+// straggle/mitigate/stages.hpp
+namespace mitigate {
+using straggle::mitigate::stages;
 }
 
 // straggle/mitigate/mitigator.hpp

@@ -260,6 +260,27 @@ function(use_vcpkg)
     configure_build_and_run(-D CMAKE_TOOLCHAIN_FILE=${toolchain} -D VCPKG_INSTALLED_DIR=${build}/vcpkg_installed)
 endfunction()
 
+# The compiled core, from the source tree and installed: what it decides is what the headers decide.
+function(compare_compiled)
+    configure_build_and_run(${ARGV})
+    foreach(name IN ITEMS scheduler_of_headers scheduler_compiled)
+        execute_process(COMMAND ${build}/${name} OUTPUT_VARIABLE ${name} COMMAND_ERROR_IS_FATAL ANY)
+    endforeach()
+    if(NOT scheduler_compiled STREQUAL scheduler_of_headers OR scheduler_compiled STREQUAL "")
+        message(FATAL_ERROR "the compiled core decides\n${scheduler_compiled}and the headers\n${scheduler_of_headers}")
+    endif()
+endfunction()
+function(install_compiled)
+    set(prefix ${WORK}/compiled-installed)
+    file(REMOVE_RECURSE ${prefix} ${WORK}/compiled-source)
+    run(${CMAKE_COMMAND} -S ${STRAGGLE_SOURCE_DIR} -B ${WORK}/compiled-source -G ${GENERATOR}
+        -D CMAKE_MAKE_PROGRAM=${MAKE_PROGRAM} -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${FLAGS}
+        -D STRAGGLE_BUILD_TESTS=OFF -D STRAGGLE_BUILD_EXAMPLES=OFF -D STRAGGLE_INSTALL_COMPILED=ON)
+    run(${CMAKE_COMMAND} --build ${WORK}/compiled-source)
+    run(${CMAKE_COMMAND} --install ${WORK}/compiled-source --prefix ${prefix})
+    compare_compiled(-D CMAKE_PREFIX_PATH=${prefix})
+endfunction()
+
 function(run_conan_recipe)
     run(${PYTHON} -B ${here}/conan/run_recipe.py ${STRAGGLE_SOURCE_DIR} ${build} ${installed} ${STRAGGLE_VERSION}
         ${CMAKE_COMMAND} -G${GENERATOR} -DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM} -DCMAKE_CXX_COMPILER=${COMPILER}
@@ -280,6 +301,7 @@ function(use_conan)
     set(ENV{CONAN_HOME} ${build}/home)
     set(ENV{CXX} ${COMPILER})
     file(COPY ${STRAGGLE_SOURCE_DIR}/conanfile.py ${STRAGGLE_SOURCE_DIR}/LICENSE ${STRAGGLE_SOURCE_DIR}/include
+              ${STRAGGLE_SOURCE_DIR}/CMakeLists.txt ${STRAGGLE_SOURCE_DIR}/cmake ${STRAGGLE_SOURCE_DIR}/src
               ${STRAGGLE_SOURCE_DIR}/packaging DESTINATION ${build}/source)
     run(${conan} profile detect)
     run(${conan} create ${build}/source -s compiler.cppstd=20 -c tools.cmake.cmaketoolchain:generator=${GENERATOR})
@@ -311,6 +333,11 @@ elseif(HOW STREQUAL "conan_recipe")
     run_conan_recipe()
 elseif(HOW STREQUAL "conan")
     use_conan()
+elseif(HOW STREQUAL "compiled")
+    compare_compiled(-D STRAGGLE_FROM_SOURCE=ON)
+elseif(HOW STREQUAL "compiled_installed")
+    set(project ${here}/compiled)
+    install_compiled()
 elseif(HOW STREQUAL "mixed_flags")
     separate_arguments(flags NATIVE_COMMAND "${FLAGS}")
     run(${PYTHON} -B ${here}/mixed_flags/check.py ${installed}/include ${build} ${COMPILER} ${flags})

@@ -6,26 +6,20 @@
 /// or because of themselves, and how much do two attempts of one task differ?
 #pragma once
 
+#include <straggle/assign/race_record_options.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <straggle/base/bytes.hpp>
-#include <straggle/base/config.hpp>
-#include <straggle/base/finite.hpp>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::assign {
-
-/// Prior beliefs before the first race.
-struct race_record_options {
-    double of_task = 0.5;          ///< share of late tasks that are late because of themselves
-    double as_many = 6;            ///< weight of this prior in races
-    double remembered = 100;       ///< races; beyond, older ones fade
-    std::size_t most_kinds = 1024; ///< kinds kept apart; further ones share the record of all
-};
 
 /// A guess of a time: mean and variance of its logarithm.
 struct log_guess {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/rank/slowdown_evidence.hpp>
+#include <straggle/rank/slowdown_evidence_options.hpp>
 
 #include <cstddef>
 #include <cstdint>

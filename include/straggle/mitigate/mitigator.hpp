@@ -16,6 +16,7 @@
 #include <straggle/base/published.hpp>
 #include <straggle/base/ranges.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/mitigate/detail/loop_handle.hpp>
 #include <straggle/mitigate/detail/mitigator_intake.hpp>
 #include <straggle/mitigate/effect.hpp>
 #include <straggle/mitigate/lease.hpp>
@@ -23,10 +24,11 @@
 #include <straggle/mitigate/mitigator_options.hpp>
 #include <straggle/mitigate/node_states.hpp>
 #include <straggle/mitigate/plan.hpp>
-#include <straggle/mitigate/stages.hpp>
 #include <straggle/record/record_reader.hpp>
+#ifndef STRAGGLE_COMPILED
+#include <straggle/mitigate/stages.hpp>
+#endif
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +38,15 @@
 #include <utility>
 #include <vector>
 
+namespace straggle::inline STRAGGLE_ABI {
+class node_stage;
+}
 namespace straggle::inline STRAGGLE_ABI::mitigate {
+
+template <class Tasks, class Copies>
+class speculator;
+template <class Nodes, class Tasks, class Copies>
+struct stages;
 
 /// For `rank_places`: the queue at the last decision. Later arrivals are estimated.
 inline constexpr cluster_load last_load{.waiting = (std::numeric_limits<std::uint64_t>::max)()};
@@ -59,10 +69,26 @@ using node_stage_type = std::conditional_t<std::same_as<Nodes, mitigate::by_opti
 template <class Nodes>
 [[nodiscard]] node_stage_type<Nodes> node_stage_of(mitigator_options const& options, Nodes own) {
     if constexpr (std::same_as<Nodes, mitigate::by_options>)
-        return node_stage(options.nodes);
+        return node_stage_type<Nodes>(options.nodes);
     else
         return own;
 }
+
+using default_copies = mitigate::speculator<mitigate::by_options, mitigate::by_options>;
+
+// Whether the loop with these parts is compiled elsewhere, or can be compiled here.
+template <class NodePart, class CopyPart>
+concept has_loop = (std::same_as<NodePart, node_stage> && std::same_as<CopyPart, default_copies>) ||
+                   requires { sizeof(mitigation_loop<NodePart, CopyPart>); };
+
+// Whether the options are all it takes to make a part. The default parts may be known by name only.
+template <class Part, class Options>
+concept made_of_options = std::same_as<Part, node_stage> || std::same_as<Part, default_copies> ||
+                          std::constructible_from<Part, Options>;
+
+#ifdef STRAGGLE_COMPILED
+extern template class loop_handle<node_stage, default_copies>;
+#endif
 
 // Whether arguments of a mitigator are fields of records.
 template <class... Arguments>
@@ -139,12 +165,14 @@ template <class Attempt, class Running, class Node,
           class AttemptFields = typename detail::traits_fields<Attempt>::type,
           class RunningFields = typename detail::traits_fields<Running>::type,
           class NodeFields = typename detail::traits_fields<Node>::type, class NodePart = node_stage,
-          class CopyPart = mitigate::speculator<>>
+          class CopyPart = detail::default_copies>
     requires record::attempt_fields_for<AttemptFields, Attempt> &&
              record::running_attempt_fields_for<RunningFields, Running> &&
              record::node_fields_for<NodeFields, Node>
 class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields, RunningFields, NodeFields,
                                            NodePart, CopyPart> {
+    static_assert(detail::has_loop<NodePart, CopyPart>,
+                  "a mitigator with a part of your own: include <straggle/mitigate/stages.hpp>");
     using intake = detail::mitigator_intake<Attempt, Running, Node, AttemptFields, RunningFields, NodeFields,
                                             NodePart, CopyPart>;
     using node_reader = typename intake::node_reader;
@@ -180,16 +208,14 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     /// @param attempts an `attempt_fields`, @param running a `running_fields`, @param nodes a `node_fields`
     explicit mitigator(AttemptFields attempts, RunningFields running, NodeFields nodes,
                        mitigator_options options = {})
-        requires std::constructible_from<NodePart, decltype(options.nodes)> &&
-                 std::constructible_from<CopyPart, decltype(options.copies)>
-        : mitigator(std::move(attempts), std::move(running), std::move(nodes), options,
-                    NodePart(options.nodes), CopyPart(options.copies)) {}
+        requires detail::made_of_options<NodePart, node_stage_options> &&
+                 detail::made_of_options<CopyPart, mitigate::speculator_options>
+        : intake(std::move(attempts), std::move(running), std::move(nodes), options) {}
     /// The same with custom parts.
     mitigator(AttemptFields attempts, RunningFields running, NodeFields nodes, mitigator_options options,
               NodePart node_part, CopyPart copy_part)
-        : intake(std::move(attempts), std::move(running), std::move(nodes), options, node_part, copy_part),
-          blank_nodes_(std::move(node_part)),
-          blank_copies_(std::move(copy_part)) {}
+        : intake(std::move(attempts), std::move(running), std::move(nodes), options, std::move(node_part),
+                 std::move(copy_part)) {}
     /// The same with custom stages.
     template <class Nodes, class Tasks, class Copies>
         requires std::same_as<NodePart, detail::node_stage_type<Nodes>> &&
@@ -241,6 +267,10 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
                                   cluster_load load, CanRun&& can_run) {
         detail::clock_step const step = this->take_round(now, running, nodes, load);
         load_ = load;
+        auto const may_run = [&](std::uint32_t task, std::uint32_t node) -> bool {
+            return can_run(detail::row_of(running, tasks_.rows()[task].row),
+                           detail::row_of(nodes, fleet_.user_rows()[node]));
+        };
         loop_.decide({.step = step,
                       .may_decide = holds_lease(now),
                       .running = tasks_.rows(),
@@ -249,10 +279,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
                       .user_rows = fleet_.user_rows(),
                       .user_nodes = fleet_.total(),
                       .load = load},
-                     next_, [&](std::uint32_t task, std::uint32_t node) -> bool {
-                         return can_run(detail::row_of(running, tasks_.rows()[task].row),
-                                        detail::row_of(nodes, fleet_.user_rows()[node]));
-                     });
+                     next_, detail::can_run_ref(may_run));
         latest_.publish([this](mitigate::node_states<node_id>& view) { fleet_.fill(view, next_.nodes()); });
         std::swap(plan_, next_);
         ++counts_.decisions;
@@ -303,19 +330,8 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
                                                          CanRun&& can_run = {}) {
         mitigate::new_task task = task_of(job, input);
         bool const is_alone = read_places<CanRun>(task, nodes, load, can_run);
-        placed_.clear();
-        if (is_alone) {
-            loop_.draw_each(places_, tasks, placed_);
-        } else if (!loop_.places_by_time()) {
-            loop_.fill_in_turn(places_, tasks, placed_);
-        } else {
-            auto const is_full = [](mitigate::place_row const& p) { return p.free == 0; };
-            while (loop_.fill(task, places_, load_, tasks - placed_.size(), placed_) > 0 &&
-                   placed_.size() < tasks)
-                if (!task.only_here)
-                    places_.erase(std::remove_if(places_.begin(), places_.end(), is_full), places_.end());
-        }
-        return answer();
+        loop_.fill(task, is_alone, places_, load_, tasks, ranked_);
+        return detail::span_of(ranked_);
     }
     /// The same for a record of the task; reads its job, kind and input.
     /// @param can_run `can_run(task, node)`, as for `decide`
@@ -364,10 +380,10 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     }
     /// The effect of a kind of action, measured against the jobs left alone.
     [[nodiscard]] mitigate::effect effect_of(mitigate::action_kind kind) const noexcept {
-        return loop_.effects().effect_of(kind);
+        return loop_.effect_of(kind);
     }
     /// Lets a kind of action that was stopped try again.
-    void resume(mitigate::action_kind kind) noexcept { loop_.effects().resume(kind); }
+    void resume(mitigate::action_kind kind) noexcept { loop_.resume(kind); }
     /// Turns everything off or on, between two decisions.
     void enable(bool is_enabled) noexcept { loop_.enable(is_enabled); }
     /// Actions charged within the period of `options.actions`.
@@ -422,13 +438,11 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         detail::race_book races;
         races.read(in);
         if (!in.ok()) return in.reason();
-        loop_type loop(options_, blank_nodes_, blank_copies_);
-        if (status const s = loop.read(in); s != status::ok) return s;
+        if (status const s = loop_.read(in); s != status::ok) return s;
         line_ = line;
         fleet_.adopt(std::move(tables));
         kinds_ = std::move(kinds);
         tasks_.races() = std::move(races);
-        loop_ = std::move(loop);
         return status::ok;
     }
 
@@ -443,7 +457,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     template <class Job>
     [[nodiscard]] mitigate::new_task task_of(Job const& job, double input) const {
         mitigate::new_task task{.job = this->key_of_job(job), .input = input};
-        if (auto const* const known = loop_.jobs().find(task.job)) task.kind = known->kind;
+        if (auto const* const known = loop_.kind_of(task.job)) task.kind = *known;
         return task;
     }
     // Whether the job is left alone. `Given`: what the caller passed; for a restricted task, the wait depends
@@ -453,50 +467,23 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         task.only_here = !std::same_as<std::remove_cvref_t<Given>, detail::any_node>;
         task.queue_is_now = load != mitigate::last_load;
         if (task.queue_is_now) load_ = load;
-        bool const is_alone = loop_.is_left_alone(task.job);
-        loop_.placed(task.job, is_alone, task.kind);
+        bool const is_alone = loop_.is_placed_alone(task);
         fleet_.read_places(nodes, loop_, task.only_here || is_alone, can_run, places_);
         return is_alone;
-    }
-    [[nodiscard]] std::span<mitigate::planned_place const> answer() {
-        ranked_.clear();
-        for (auto const& p : placed_) ranked_.push_back({p.row, p.end});
-        return detail::span_of(ranked_);
     }
     template <class Given, class Nodes, class CanRun>
     std::span<mitigate::planned_place const> rank(mitigate::new_task task, Nodes&& nodes,
                                                   cluster_load const& load, CanRun&& can_run) {
         bool const is_alone = read_places<Given>(task, nodes, load, can_run);
-        leave_out_failed(task);
-        if (is_alone)
-            loop_.draw(places_, placed_);
-        else if (loop_.places_by_time())
-            loop_.rank(task, places_, load_, placed_);
-        else
-            loop_.list(places_, placed_);
-        return answer();
+        loop_.rank(task, is_alone, places_, load_, ranked_);
+        return detail::span_of(ranked_);
     }
 
-    // A task returns to a node where it failed only if no other is free.
-    void leave_out_failed(mitigate::new_task const& task) {
-        auto const has_failed = [&](mitigate::place_row const& p) {
-            return p.node != detail::no_index &&
-                   detail::has_failed(loop_.nodes(), task.job, task.task, p.node);
-        };
-        if (std::any_of(places_.begin(), places_.end(), [&](mitigate::place_row const& p) {
-                return p.free > 0 && p.state != node_state::excluded && !has_failed(p);
-            }))
-            places_.erase(std::remove_if(places_.begin(), places_.end(), has_failed), places_.end());
-    }
-
-    NodePart blank_nodes_; // without any observation
-    CopyPart blank_copies_;
     mitigation_plan plan_, next_;
     cluster_load load_;
     mitigate::lease lease_;
     straggle::published<mitigate::node_states<node_id>> latest_;
     std::vector<mitigate::place_row> places_;
-    std::vector<assign::ranked_place> placed_;
     std::vector<mitigate::planned_place> ranked_;
 };
 
@@ -506,10 +493,19 @@ mitigator(AttemptFields, RunningFields, NodeFields, mitigator_options = {})
                  detail::record_of<NodeFields>, AttemptFields, RunningFields, NodeFields>;
 
 /// Not valid: makes the compiler say first which argument does not fit.
-template <class Other, class... Others>
-    requires(!detail::has_fields_of_mitigator<Other, Others...>)
-mitigator(Other, Others...) -> mitigator<typename detail::not_of_mitigator<Other, Others...>::type, void,
-                                         void, base::no_field, base::no_field, base::no_field>;
+template <class First>
+mitigator(First) -> mitigator<typename detail::not_of_mitigator<First>::type, void, void, base::no_field,
+                              base::no_field, base::no_field>;
+/// The same for two.
+template <class First, class Second>
+mitigator(First, Second) -> mitigator<typename detail::not_of_mitigator<First, Second>::type, void, void,
+                                      base::no_field, base::no_field, base::no_field>;
+/// The same for three or more, of which `{}` may be one.
+template <class First, class Second, class Third, class... Others>
+    requires(!detail::has_fields_of_mitigator<First, Second, Third>)
+mitigator(First, Second, Third, Others...)
+    -> mitigator<typename detail::not_of_mitigator<First, Second, Third>::type, void, void, base::no_field,
+                 base::no_field, base::no_field>;
 
 template <class AttemptFields, class RunningFields, class NodeFields, class Nodes, class Tasks, class Copies>
 mitigator(AttemptFields, RunningFields, NodeFields, mitigator_options, mitigate::stages<Nodes, Tasks, Copies>)

@@ -6,14 +6,17 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/blacklist/node_stage.hpp>
+#include <straggle/blacklist/node_stage_options.hpp>
 #include <straggle/mitigate/effect.hpp>
-#include <straggle/mitigate/speculator.hpp>
+#include <straggle/mitigate/speculator_options.hpp>
 
 #include <cstddef>
 #include <cstdint>
 
 namespace straggle::inline STRAGGLE_ABI::mitigate {
+
+/// Selects the library's stage, configured by `mitigator_options`.
+struct by_options {};
 
 /// Limit on actions within a period, whatever their reasons. Copies count once they are seen running,
 /// exclusions once they are seen to be followed. The count survives a restart.

@@ -16,8 +16,8 @@
 #include <straggle/mitigate/detail/copy_stage.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
 #include <straggle/mitigate/detail/task_stage.hpp>
+#include <straggle/mitigate/mitigator_options.hpp>
 #include <straggle/mitigate/speculator_options.hpp>
-#include <straggle/mitigate/stages.hpp>
 #include <straggle/predict/sibling_times.hpp>
 #include <straggle/record/attempt_event.hpp>
 #include <straggle/record/cluster_load.hpp>

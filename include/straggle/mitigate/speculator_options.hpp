@@ -5,9 +5,9 @@
 /// How a `speculator` plans: what is late, what a copy must promise, and how many there may be.
 #pragma once
 
-#include <straggle/assign/race_record.hpp>
+#include <straggle/assign/race_record_options.hpp>
 #include <straggle/base/config.hpp>
-#include <straggle/predict/sibling_times.hpp>
+#include <straggle/predict/sibling_times_options.hpp>
 
 #include <cstdint>
 

@@ -2,15 +2,15 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The stages of a mitigator, each of which may be custom.
+/// The stages of a mitigator, each of which may be custom. Where `straggle::compiled` is linked, a mitigator
+/// with a part or stage of your own needs this header.
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/mitigate/detail/mitigation_loop.hpp>
+#include <straggle/mitigate/mitigator_options.hpp>
 
 namespace straggle::inline STRAGGLE_ABI::mitigate {
-
-/// Selects the library's stage, configured by `mitigator_options`.
-struct by_options {};
 
 /// Which parts a mitigator decides with.
 ///

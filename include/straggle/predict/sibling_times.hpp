@@ -13,6 +13,7 @@
 #include <straggle/predict/detail/input_effect.hpp>
 #include <straggle/predict/detail/job_times.hpp>
 #include <straggle/predict/detail/time_shape.hpp>
+#include <straggle/predict/sibling_times_options.hpp>
 #include <straggle/predict/time_outlook.hpp>
 
 #include <algorithm>
@@ -23,16 +24,6 @@
 #include <span>
 
 namespace straggle::inline STRAGGLE_ABI::predict {
-
-/// Bounds of `sibling_times`, and how fast it learns.
-struct sibling_times_options {
-    std::size_t most_jobs = 4096;  ///< jobs remembered; the least recently seen is dropped first
-    std::size_t most_kinds = 1024; ///< kinds remembered, likewise
-    double job_weight = 4;         ///< weight of the kind's data, in ended siblings
-    double kind_weight = 30;       ///< weight of the cluster's data, in tasks of the kind
-    double cluster_weight = 30;    ///< weight of the prior, in tasks of the cluster
-    double kind_memory = 2000;     ///< tasks of a kind after which half is forgotten
-};
 
 /// The properties of a task that affect its time.
 struct sized_task {

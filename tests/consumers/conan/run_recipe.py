@@ -70,7 +70,10 @@ def create(source, work, installed, version):
             if not stand_in.copy(recipe, pattern, source, to):
                 sys.exit(f"nothing in the tree matches {pattern}")
     wanted_sources = {f"include/{name}": text for name, text in files(source / "include").items()}
-    wanted_sources["LICENSE"] = (source / "LICENSE").read_bytes()
+    for folder in "src", "cmake":
+        wanted_sources |= {f"{folder}/{name}": text for name, text in files(source / folder).items()}
+    for name in "CMakeLists.txt", "LICENSE":
+        wanted_sources[name] = (source / name).read_bytes()
     expect("exported sources", files(sources), wanted_sources)
 
     # In the cache.
@@ -92,6 +95,8 @@ def create(source, work, installed, version):
             expect(f"{compiler} {number} is taken", True, fine)
         except stand_in.ConanInvalidConfiguration:
             expect(f"{compiler} {number} is taken", False, fine)
+    recipe.configure()
+    expect("package_type", recipe.package_type, "header-library")
     recipe.package_id()
     expect("settings that make a different package", recipe.info.settings, {})
     recipe.source_folder, recipe.build_folder, recipe.package_folder = str(sources), str(work / "b"), str(package)
@@ -105,6 +110,8 @@ def create(source, work, installed, version):
     recipe.source()
     expect("what source() fetches without the tree", recipe.fetched, address)
     recipe.source_folder = str(sources)
+    recipe.generate()
+    recipe.build()
     recipe.package()
     recipe.package_info()
 
@@ -116,6 +123,21 @@ def create(source, work, installed, version):
         expect(name, getattr(recipe.cpp_info, name), value)
     expect("properties", recipe.cpp_info.properties, names_of_the_cmake_package(installed))
     return recipe.cpp_info
+
+
+def look_at_compiled(source):
+    """With the option, there are a static library and a target more, and the settings count."""
+    recipe = recipe_class(source)(source, {"os": "Linux"})
+    recipe.options.compiled = True
+    recipe.configure()
+    expect("package_type", recipe.package_type, "static-library")
+    recipe.package_id()
+    expect("settings that make a different package", recipe.info.settings, {"os": "Linux"})
+    recipe.package_info()
+    compiled = recipe.cpp_info.components["compiled"]
+    for name, wanted in ("libs", ["straggle"]), ("defines", ["STRAGGLE_COMPILED"]), ("requires", ["headers"]), ("libdirs", ["lib"]):
+        expect(name, getattr(compiled, name), wanted)
+    expect("target", compiled.properties, {"cmake_target_name": "straggle::compiled"})
 
 
 def write_package_configuration(folder, package, info):
@@ -151,6 +173,7 @@ def main():
     stand_in.install()
     before = sorted(files(source / "packaging"))
     info = create(source, work, installed, version)
+    look_at_compiled(source)
     write_package_configuration(work / "generators", work / "package", info)
     test_package(source, work, version)
     expect("files in packaging/", sorted(files(source / "packaging")), before)

@@ -4,6 +4,7 @@
 each thing doing what Conan's documentation says of it. Whether Conan itself takes the recipes is seen by the test
 "consumer: conan", where it is installed.
 """
+import collections
 import fnmatch
 import os
 import re
@@ -28,17 +29,17 @@ class Settings(dict):
 class Info:
     """What the identity of a package depends on."""
 
-    def __init__(self, settings):
-        self.settings = settings
+    def __init__(self, settings, options):
+        self.settings, self.options = settings, options
 
     def clear(self):
-        self.settings = {}
+        self.settings, self.options = {}, types.SimpleNamespace()
 
 
 class CppInfo:
     def __init__(self):
         self.includedirs, self.libdirs, self.bindirs = ["include"], ["lib"], ["bin"]
-        self.libs, self.properties = [], {}
+        self.libs, self.properties, self.components = [], {}, collections.defaultdict(CppInfo)
 
     @property
     def bindir(self):
@@ -51,11 +52,13 @@ class CppInfo:
 class ConanFile:
     name = version = settings = None
     exports = exports_sources = ()
+    default_options = {}
 
     def __init__(self, folder, settings):
         self.recipe_folder = str(folder)
         self.settings = Settings(settings)
-        self.info = Info(dict(settings))
+        self.options = types.SimpleNamespace(**self.default_options)
+        self.info = Info(dict(settings), self.options)
         self.cpp_info = CppInfo()
         self.cpp = types.SimpleNamespace(source=CppInfo(), build=CppInfo(), package=CppInfo())
         self.source_folder = self.build_folder = self.generators_folder = self.package_folder = None

@@ -25,6 +25,17 @@ macro(set_builds)
     endif()
 endmacro()
 
+# The features that are asked for are in FEATURES: none here.
+function(vcpkg_check_features)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "OUT_FEATURE_OPTIONS" "FEATURES")
+    list(LENGTH arg_FEATURES words)
+    if(arg_UNPARSED_ARGUMENTS OR NOT words EQUAL 2)
+        message(FATAL_ERROR "vcpkg_check_features: one feature with its option is known here: ${ARGV}")
+    endif()
+    list(GET arg_FEATURES 1 option)
+    set(${arg_OUT_FEATURE_OPTIONS} -D${option}=OFF PARENT_SCOPE)
+endfunction()
+
 function(vcpkg_cmake_configure)
     cmake_parse_arguments(PARSE_ARGV 0 arg "" "SOURCE_PATH" "OPTIONS")
     if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCE_PATH)

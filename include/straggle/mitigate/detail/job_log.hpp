@@ -12,7 +12,7 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
-#include <straggle/mitigate/effect.hpp>
+#include <straggle/mitigate/effect_meter.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -15,9 +15,10 @@
 #include <straggle/blacklist/node_stage.hpp>
 #include <straggle/mitigate/detail/job_log.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
+#include <straggle/mitigate/detail/loop_handle.hpp>
 #include <straggle/mitigate/detail/node_memory.hpp>
 #include <straggle/mitigate/detail/round_facts.hpp>
-#include <straggle/mitigate/effect.hpp>
+#include <straggle/mitigate/effect_meter.hpp>
 #include <straggle/mitigate/mitigator_options.hpp>
 #include <straggle/mitigate/plan.hpp>
 #include <straggle/mitigate/speculator.hpp>
@@ -37,10 +38,16 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 template <class NodePart, class CopyPart>
 class mitigation_loop {
   public:
-    mitigation_loop(mitigator_options const& options, NodePart node_part, CopyPart copy_part)
+    explicit mitigation_loop(mitigator_options const& options)
         : options_(options),
-          nodes_(std::move(node_part)),
-          copies_(std::move(copy_part)),
+          nodes_(options.nodes),
+          copies_(options.copies),
+          effects_(options.effects),
+          jobs_(options.most_jobs) {}
+    mitigation_loop(mitigator_options const& options, NodePart const& node_part, CopyPart const& copy_part)
+        : options_(options),
+          nodes_(node_part),
+          copies_(copy_part),
           effects_(options.effects),
           jobs_(options.most_jobs) {}
 
@@ -50,7 +57,11 @@ class mitigation_loop {
     [[nodiscard]] auto const& effects() const noexcept { return effects_; }
     [[nodiscard]] NodePart const& nodes() const noexcept { return nodes_; }
     [[nodiscard]] CopyPart const& copies() const noexcept { return copies_; }
-    [[nodiscard]] job_log const& jobs() const noexcept { return jobs_; }
+    // Of a job's tasks so far; null if the job is not known.
+    [[nodiscard]] std::uint32_t const* kind_of(std::uint64_t job) const {
+        auto const* const entry = jobs_.find(job);
+        return entry == nullptr ? nullptr : &entry->kind;
+    }
     [[nodiscard]] std::uint64_t actions() const noexcept { return meter_.total(); }
     // Whether a job is left alone; see `job_log::sweep` for how long.
     [[nodiscard]] bool is_left_alone(std::uint64_t job) const {
@@ -64,7 +75,19 @@ class mitigation_loop {
                                                                             : nullptr;
     }
 
-    bool ended(ended_attempt const& attempt, std::uint32_t kind, bool is_left_alone) {
+    // Completes a node for placement with its entry in the last plan, if it has one.
+    void describe(mitigate::place_row& place) const noexcept {
+        mitigate::planned_node const* const said = place.node == no_index ? nullptr : shown(place.node);
+        if (said == nullptr) return;
+        place.state = said->state;
+        place.slow = said->slow;
+        place.probe_slots = said->probe_slots;
+        place.hung = blacklist::has(said->causes, blacklist::cause::hung);
+        place.fails = only_fails(nodes_, place.node);
+    }
+
+    bool ended(ended_attempt const& attempt, std::uint32_t kind) {
+        bool const is_alone = is_left_alone(attempt.job);
         bool const used = nodes_.observe(attempt, guard_.now());
         copies_.observe_ended({.job = attempt.job,
                                .task = attempt.task,
@@ -78,7 +101,7 @@ class mitigation_loop {
         guard_.ended(attempt.end - attempt.start);
         if (!has_met_)
             if (auto const* const known = jobs_.find(attempt.job)) has_met_ = known->runs;
-        if (auto* const job = jobs_.touch(attempt.job, attempt.end, is_left_alone, kind))
+        if (auto* const job = jobs_.touch(attempt.job, attempt.end, is_alone, kind))
             attempt.as == attempt_status::success ? job_log::ended(*job, attempt.start, attempt.end)
                                                   : job_log::ran(*job, attempt.start, attempt.end);
         if (attempt.as == attempt_status::success && attempt.task != no_task)
@@ -97,8 +120,7 @@ class mitigation_loop {
     void enable(bool is_enabled) noexcept { options_.is_enabled = is_enabled; }
 
     // One round; `can_run` gets indices into `running` and `nodes`.
-    template <class CanRun>
-    void decide(round_facts const& facts, mitigation_plan& plan, CanRun&& can_run) {
+    void decide(round_facts const& facts, mitigation_plan& plan, can_run_ref can_run) {
         plan_writer out(plan);
         out.clear();
         bool const is_fit = look(facts, out);
@@ -130,102 +152,42 @@ class mitigation_loop {
         jobs_.sweep(guard_.now(), 20 * guard_.longest(), effects_);
     }
 
-    void rank(mitigate::new_task const& task, std::span<mitigate::place_row const> places,
-              cluster_load const& load, std::vector<assign::ranked_place>& out) {
-        copies_.rank_places(task, places, load, out);
+    // Notes that a task is about to be placed. Whether its job is left alone.
+    bool is_placed_alone(mitigate::new_task const& task) {
+        bool const is_alone = is_left_alone(task.job);
+        if (options_.effects.left_alone > 0)
+            if (auto* const entry = jobs_.touch(task.job, guard_.now(), is_alone, task.kind))
+                job_log::expose(*entry, mitigate::action_kind::placement);
+        return is_alone;
     }
-    // The same without ranking: nodes in service, in the caller's order.
-    void list(std::span<mitigate::place_row const> places, std::vector<assign::ranked_place>& out) const {
-        out.clear();
-        for (bool const fails : {false, true})
-            for (mitigate::place_row const& p : places)
-                if (p.free > 0 && p.fails == fails && is_in_service(p)) out.push_back({p.row, 0});
+    // Places for a new task, best first.
+    void rank(mitigate::new_task const& task, bool is_alone, std::vector<mitigate::place_row>& places,
+              cluster_load const& load, std::vector<mitigate::planned_place>& out) {
+        leave_out_failed(task, places);
+        if (is_alone)
+            draw(span_of(places), placed_);
+        else if (places_by_time())
+            copies_.rank_places(task, span_of(places), load, placed_);
+        else
+            list(span_of(places), placed_);
+        answer(out);
     }
-    // For several tasks, one after the other: appends a place for each, and reduces `free`. May stop early;
-    // returns how many were placed.
-    std::size_t fill(mitigate::new_task const& task, std::vector<mitigate::place_row>& places,
-                     cluster_load const& load, std::size_t tasks, std::vector<assign::ranked_place>& out) {
-        if constexpr (requires { copies_.fill_places(task, places, load, tasks, out); }) {
-            return copies_.fill_places(task, places, load, tasks, out);
+    // For several tasks, one after the other: a place for each; uses up `places`.
+    void fill(mitigate::new_task const& task, bool is_alone, std::vector<mitigate::place_row>& places,
+              cluster_load const& load, std::size_t tasks, std::vector<mitigate::planned_place>& out) {
+        placed_.clear();
+        if (is_alone) {
+            draw_each(span_of(places), tasks, placed_);
+        } else if (!places_by_time()) {
+            fill_in_turn(places, tasks, placed_);
         } else {
-            copies_.rank_places(task, places, load, one_);
-            if (one_.empty() || tasks == 0) return 0;
-            out.push_back(one_.front());
-            for (mitigate::place_row& p : places)
-                if (p.row == one_.front().row) --p.free;
-            return 1;
+            auto const is_full = [](mitigate::place_row const& p) { return p.free == 0; };
+            while (fill_some(task, places, load, tasks - placed_.size(), placed_) > 0 &&
+                   placed_.size() < tasks)
+                if (!task.only_here)
+                    places.erase(std::remove_if(places.begin(), places.end(), is_full), places.end());
         }
-    }
-    // The same without ranking.
-    std::size_t fill_in_turn(std::vector<mitigate::place_row>& places, std::size_t tasks,
-                             std::vector<assign::ranked_place>& out) const {
-        std::size_t placed = 0;
-        for (bool const fails : {false, true})
-            for (mitigate::place_row& p : places)
-                for (; placed < tasks && p.free > 0 && p.fails == fails && is_in_service(p); ++placed) {
-                    out.push_back({p.row, 0});
-                    --p.free;
-                }
-        return placed;
-    }
-    // For a job left alone: draws nodes at random, as if none were known to be slow. Idle slots of nodes
-    // excluded for being slow count only as far as slots are free elsewhere: in service, these nodes would be
-    // as busy as the others.
-    void draw(std::span<mitigate::place_row const> places, std::vector<assign::ranked_place>& out) {
-        out.clear();
-        auto const [free, slots] = in_service(places);
-        ++draws_;
-        for (mitigate::place_row const& p : places) {
-            double const share = is_in_service(p)       ? 1.0
-                                 : is_only_slow(p.node) ? (slots > 0 ? free / slots : 1.0)
-                                                        : 0.0;
-            double const weight = share * p.free;
-            if (!(weight > 0)) continue;
-            // Exponential clocks: each node comes first with probability proportional to its weight.
-            out.push_back(
-                {p.row, -std::log(unit_from(mixed(p.row, draws_))) / weight + (p.fails ? 1e300 : 0.0)});
-        }
-        std::sort(out.begin(), out.end(), [](assign::ranked_place const& a, assign::ranked_place const& b) {
-            return a.end < b.end || (!(b.end < a.end) && a.row < b.row);
-        });
-        for (assign::ranked_place& p : out) p.end = 0;
-    }
-    // The same for several tasks, one after the other: appends the row of a free slot drawn for each. Each
-    // slot is a lot, in service or only slow.
-    void draw_each(std::span<mitigate::place_row const> places, std::size_t tasks,
-                   std::vector<assign::ranked_place>& out) {
-        auto [free, slots] = in_service(places);
-        ++draws_;
-        for (bool const fails : {false, true}) {
-            for (auto& lot : lots_) lot.clear();
-            for (mitigate::place_row const& p : places) {
-                if (p.fails != fails || !(is_in_service(p) || is_only_slow(p.node))) continue;
-                auto& lot = lots_[is_in_service(p) ? 0 : 1];
-                lot.insert(lot.end(), p.free, p.row);
-            }
-            while (out.size() < tasks) {
-                double const share = slots > 0 ? free / slots : 1.0;
-                auto const here = static_cast<double>(lots_[0].size());
-                double const all = here + share * static_cast<double>(lots_[1].size());
-                if (!(all > 0)) break;
-                std::uint64_t const bits = mixed(out.size(), draws_);
-                bool const is_slow = lots_[0].empty() || (unit_from(bits) * all > here && !lots_[1].empty());
-                auto& lot = lots_[is_slow ? 1 : 0];
-                std::size_t const at = mixed(bits, draws_) % lot.size();
-                out.push_back({lot[at], 0});
-                lot[at] = lot.back();
-                lot.pop_back();
-                if (!is_slow) free -= 1;
-            }
-        }
-    }
-    [[nodiscard]] bool places_by_time() const noexcept {
-        return options_.is_enabled && !effects_.is_stopped(mitigate::action_kind::placement);
-    }
-    void placed(std::uint64_t job, bool is_left_alone, std::uint32_t kind) {
-        if (!(options_.effects.left_alone > 0)) return;
-        if (auto* const entry = jobs_.touch(job, guard_.now(), is_left_alone, kind))
-            job_log::expose(*entry, mitigate::action_kind::placement);
+        answer(out);
     }
 
     // `later`: this loop's time minus the other's at the same moment.
@@ -303,6 +265,110 @@ class mitigation_loop {
     [[nodiscard]] bool is_only_slow(std::uint32_t node) const noexcept {
         mitigate::planned_node const* const said = shown(node);
         return said != nullptr && said->causes == static_cast<std::uint8_t>(blacklist::cause::slow);
+    }
+    [[nodiscard]] bool places_by_time() const noexcept {
+        return options_.is_enabled && !effects_.is_stopped(mitigate::action_kind::placement);
+    }
+    // A task returns to a node where it failed only if no other is free.
+    void leave_out_failed(mitigate::new_task const& task, std::vector<mitigate::place_row>& places) const {
+        auto const fails = [&](mitigate::place_row const& p) {
+            return p.node != no_index && has_failed(nodes_, task.job, task.task, p.node);
+        };
+        if (std::any_of(places.begin(), places.end(), [&](mitigate::place_row const& p) {
+                return p.free > 0 && p.state != node_state::excluded && !fails(p);
+            }))
+            places.erase(std::remove_if(places.begin(), places.end(), fails), places.end());
+    }
+    void answer(std::vector<mitigate::planned_place>& out) const {
+        out.clear();
+        for (assign::ranked_place const& p : placed_) out.push_back({p.row, p.end});
+    }
+
+    // Nodes in service, in the caller's order.
+    void list(std::span<mitigate::place_row const> places, std::vector<assign::ranked_place>& out) const {
+        out.clear();
+        for (bool const fails : {false, true})
+            for (mitigate::place_row const& p : places)
+                if (p.free > 0 && p.fails == fails && is_in_service(p)) out.push_back({p.row, 0});
+    }
+    // Places for several tasks, as far as nodes of the best state go: appends a place for each, and reduces
+    // `free`. Returns how many were placed.
+    std::size_t fill_some(mitigate::new_task const& task, std::vector<mitigate::place_row>& places,
+                          cluster_load const& load, std::size_t tasks,
+                          std::vector<assign::ranked_place>& out) {
+        if constexpr (requires { copies_.fill_places(task, places, load, tasks, out); }) {
+            return copies_.fill_places(task, places, load, tasks, out);
+        } else {
+            copies_.rank_places(task, places, load, one_);
+            if (one_.empty() || tasks == 0) return 0;
+            out.push_back(one_.front());
+            for (mitigate::place_row& p : places)
+                if (p.row == one_.front().row) --p.free;
+            return 1;
+        }
+    }
+    // The same in the caller's order.
+    std::size_t fill_in_turn(std::vector<mitigate::place_row>& places, std::size_t tasks,
+                             std::vector<assign::ranked_place>& out) const {
+        std::size_t placed = 0;
+        for (bool const fails : {false, true})
+            for (mitigate::place_row& p : places)
+                for (; placed < tasks && p.free > 0 && p.fails == fails && is_in_service(p); ++placed) {
+                    out.push_back({p.row, 0});
+                    --p.free;
+                }
+        return placed;
+    }
+    // For a job left alone: draws nodes at random, as if none were known to be slow. Idle slots of nodes
+    // excluded for being slow count only as far as slots are free elsewhere: in service, these nodes would be
+    // as busy as the others.
+    void draw(std::span<mitigate::place_row const> places, std::vector<assign::ranked_place>& out) {
+        out.clear();
+        auto const [free, slots] = in_service(places);
+        ++draws_;
+        for (mitigate::place_row const& p : places) {
+            double const share = is_in_service(p)       ? 1.0
+                                 : is_only_slow(p.node) ? (slots > 0 ? free / slots : 1.0)
+                                                        : 0.0;
+            double const weight = share * p.free;
+            if (!(weight > 0)) continue;
+            // Exponential clocks: each node comes first with probability proportional to its weight.
+            out.push_back(
+                {p.row, -std::log(unit_from(mixed(p.row, draws_))) / weight + (p.fails ? 1e300 : 0.0)});
+        }
+        std::sort(out.begin(), out.end(), [](assign::ranked_place const& a, assign::ranked_place const& b) {
+            return a.end < b.end || (!(b.end < a.end) && a.row < b.row);
+        });
+        for (assign::ranked_place& p : out) p.end = 0;
+    }
+    // The same for several tasks, one after the other: appends the row of a free slot drawn for each. Each
+    // slot is a lot, in service or only slow.
+    void draw_each(std::span<mitigate::place_row const> places, std::size_t tasks,
+                   std::vector<assign::ranked_place>& out) {
+        auto [free, slots] = in_service(places);
+        ++draws_;
+        for (bool const fails : {false, true}) {
+            for (auto& lot : lots_) lot.clear();
+            for (mitigate::place_row const& p : places) {
+                if (p.fails != fails || !(is_in_service(p) || is_only_slow(p.node))) continue;
+                auto& lot = lots_[is_in_service(p) ? 0 : 1];
+                lot.insert(lot.end(), p.free, p.row);
+            }
+            while (out.size() < tasks) {
+                double const share = slots > 0 ? free / slots : 1.0;
+                auto const here = static_cast<double>(lots_[0].size());
+                double const all = here + share * static_cast<double>(lots_[1].size());
+                if (!(all > 0)) break;
+                std::uint64_t const bits = mixed(out.size(), draws_);
+                bool const is_slow = lots_[0].empty() || (unit_from(bits) * all > here && !lots_[1].empty());
+                auto& lot = lots_[is_slow ? 1 : 0];
+                std::size_t const at = mixed(bits, draws_) % lot.size();
+                out.push_back({lot[at], 0});
+                lot[at] = lot.back();
+                lot.pop_back();
+                if (!is_slow) free -= 1;
+            }
+        }
     }
     [[nodiscard]] std::uint64_t actions_left() const noexcept {
         if (options_.actions.most == 0 || !(options_.actions.period > 0)) return ~std::uint64_t{0};
@@ -573,8 +639,129 @@ class mitigation_loop {
     std::vector<running_attempt> attempts_;
     std::vector<mitigate::running_row> rows_;
     std::vector<mitigate::place_row> places_;
-    std::vector<assign::ranked_place> one_;          // scratch
+    std::vector<assign::ranked_place> placed_, one_; // scratch
     std::array<std::vector<std::uint32_t>, 2> lots_; // scratch: rows of free slots
 };
+
+// ---- The handle ----
+
+template <class NodePart, class CopyPart>
+struct loop_handle<NodePart, CopyPart>::state {
+    explicit state(mitigator_options const& by)
+        : options(by), blank_nodes(by.nodes), blank_copies(by.copies), loop(by) {}
+    state(mitigator_options const& by, NodePart&& node_part, CopyPart&& copy_part)
+        : options(by),
+          blank_nodes(std::move(node_part)),
+          blank_copies(std::move(copy_part)),
+          loop(by, blank_nodes, blank_copies) {}
+    mitigator_options options;
+    NodePart blank_nodes; // without any observation
+    CopyPart blank_copies;
+    mitigation_loop<NodePart, CopyPart> loop;
+};
+
+template <class N, class C>
+loop_handle<N, C>::loop_handle(mitigator_options const& options)
+    : state_(new state(options)), guard_(&state_->loop.guard()) {}
+template <class N, class C>
+loop_handle<N, C>::loop_handle(mitigator_options const& options, N&& node_part, C&& copy_part)
+    : state_(new state(options, std::move(node_part), std::move(copy_part))), guard_(&state_->loop.guard()) {}
+template <class N, class C>
+loop_handle<N, C>::~loop_handle() {
+    delete state_;
+}
+
+template <class N, class C>
+N const& loop_handle<N, C>::nodes() const noexcept {
+    return state_->loop.nodes();
+}
+template <class N, class C>
+C const& loop_handle<N, C>::copies() const noexcept {
+    return state_->loop.copies();
+}
+template <class N, class C>
+bool loop_handle<N, C>::is_left_alone(std::uint64_t job) const {
+    return state_->loop.is_left_alone(job);
+}
+template <class N, class C>
+std::uint32_t const* loop_handle<N, C>::kind_of(std::uint64_t job) const {
+    return state_->loop.kind_of(job);
+}
+template <class N, class C>
+mitigate::planned_node const* loop_handle<N, C>::shown(std::uint32_t node) const noexcept {
+    return state_->loop.shown(node);
+}
+template <class N, class C>
+void loop_handle<N, C>::describe(mitigate::place_row& place) const noexcept {
+    state_->loop.describe(place);
+}
+
+template <class N, class C>
+bool loop_handle<N, C>::ended(ended_attempt const& attempt, std::uint32_t kind) {
+    return state_->loop.ended(attempt, kind);
+}
+template <class N, class C>
+void loop_handle<N, C>::finish(std::uint64_t job) {
+    state_->loop.finish(job);
+}
+template <class N, class C>
+void loop_handle<N, C>::forget_node(std::uint32_t node) {
+    state_->loop.forget_node(node);
+}
+template <class N, class C>
+void loop_handle<N, C>::decide(round_facts const& facts, mitigation_plan& plan, can_run_ref can_run) {
+    state_->loop.decide(facts, plan, can_run);
+}
+
+template <class N, class C>
+bool loop_handle<N, C>::is_placed_alone(mitigate::new_task const& task) {
+    return state_->loop.is_placed_alone(task);
+}
+template <class N, class C>
+void loop_handle<N, C>::rank(mitigate::new_task const& task, bool is_alone,
+                             std::vector<mitigate::place_row>& places, cluster_load const& load,
+                             std::vector<mitigate::planned_place>& out) {
+    state_->loop.rank(task, is_alone, places, load, out);
+}
+template <class N, class C>
+void loop_handle<N, C>::fill(mitigate::new_task const& task, bool is_alone,
+                             std::vector<mitigate::place_row>& places, cluster_load const& load,
+                             std::size_t tasks, std::vector<mitigate::planned_place>& out) {
+    state_->loop.fill(task, is_alone, places, load, tasks, out);
+}
+
+template <class N, class C>
+mitigate::effect loop_handle<N, C>::effect_of(mitigate::action_kind kind) const noexcept {
+    return state_->loop.effects().effect_of(kind);
+}
+template <class N, class C>
+void loop_handle<N, C>::resume(mitigate::action_kind kind) noexcept {
+    state_->loop.effects().resume(kind);
+}
+template <class N, class C>
+void loop_handle<N, C>::enable(bool is_enabled) noexcept {
+    state_->loop.enable(is_enabled);
+}
+template <class N, class C>
+std::uint64_t loop_handle<N, C>::actions() const noexcept {
+    return state_->loop.actions();
+}
+
+template <class N, class C>
+void loop_handle<N, C>::merge(loop_handle const& other, std::span<std::uint32_t const> node_map,
+                              double later) {
+    state_->loop.merge(other.state_->loop, node_map, later);
+}
+template <class N, class C>
+void loop_handle<N, C>::write(byte_writer& out) const {
+    state_->loop.write(out);
+}
+template <class N, class C>
+status loop_handle<N, C>::read(byte_reader& in) {
+    mitigation_loop<N, C> loop(state_->options, state_->blank_nodes, state_->blank_copies);
+    status const s = loop.read(in);
+    if (s == status::ok) state_->loop = std::move(loop);
+    return s;
+}
 
 } // namespace straggle::detail

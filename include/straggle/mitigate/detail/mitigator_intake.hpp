@@ -10,11 +10,10 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/base/projection.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
-#include <straggle/mitigate/detail/mitigation_loop.hpp>
+#include <straggle/mitigate/detail/loop_handle.hpp>
 #include <straggle/mitigate/detail/node_reader.hpp>
 #include <straggle/mitigate/mitigator_counts.hpp>
 #include <straggle/mitigate/mitigator_options.hpp>
-#include <straggle/mitigate/speculator.hpp>
 #include <straggle/record/attempt_reader.hpp>
 #include <straggle/record/cluster_load.hpp>
 #include <straggle/record/record_reader.hpp>
@@ -38,20 +37,22 @@ class mitigator_intake {
     using time_type = typename own_time<RunningFields, Running>::type;
     using task_reader = detail::task_reader<Running, RunningFields>;
     using node_reader = detail::node_reader<Node, NodeFields>;
-    using loop_type = mitigation_loop<NodePart, CopyPart>;
+    using loop_type = loop_handle<NodePart, CopyPart>;
     using kind_table = typename task_reader::kind_table;
     using job_id = owned_identifier_t<field_value_t<decltype(RunningFields::job), Running>>;
     using job_key = std::conditional_t<text<job_id>, std::string_view, job_id const&>;
 
   protected:
+    // `own`: custom parts.
+    template <class... Parts>
     mitigator_intake(AttemptFields attempts, RunningFields running, NodeFields nodes,
-                     mitigator_options const& options, NodePart const& node_part, CopyPart const& copy_part)
+                     mitigator_options const& options, Parts&&... own)
         : options_(options),
           attempts_(std::move(attempts), options.hash_key),
           tasks_(std::move(running), options.hash_key),
           fleet_(std::move(nodes), options.most_nodes),
           kinds_(make_table<kind_table>(options.most_nodes)),
-          loop_(options, node_part, copy_part) {}
+          loop_(options, std::forward<Parts>(own)...) {}
 
     void tell(time_type const& now) {
         if (!line_.is_usable(now)) return;
@@ -69,11 +70,11 @@ class mitigator_intake {
         if constexpr (has_kind<AttemptFields> && has_kind<RunningFields>) {
             auto const& kind = project(attempts_.fields().kind, attempt);
             if (is_present(kind)) out.kind = kind_of(unwrap(kind));
-        } else if (auto const* const known = loop_.jobs().find(out.attempt.job)) {
-            out.kind = known->kind;
+        } else if (auto const* const known = loop_.kind_of(out.attempt.job)) {
+            out.kind = *known;
             out.attempt.kind = out.kind == no_index ? 0 : out.kind + std::uint64_t{1};
         }
-        return loop_.ended(out.attempt, out.kind, loop_.is_left_alone(out.attempt.job));
+        return loop_.ended(out.attempt, out.kind);
     }
 
     // Converts all running attempts and all nodes to rows.

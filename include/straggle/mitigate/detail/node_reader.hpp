@@ -9,10 +9,9 @@
 #include <straggle/base/projection.hpp>
 #include <straggle/base/ranges.hpp>
 #include <straggle/blacklist/node_rows.hpp>
-#include <straggle/mitigate/detail/round_facts.hpp>
+#include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/node_states.hpp>
 #include <straggle/mitigate/plan.hpp>
-#include <straggle/mitigate/speculator.hpp>
 #include <straggle/record/id_table.hpp>
 #include <straggle/record/node.hpp>
 #include <straggle/record/record_reader.hpp>
@@ -55,13 +54,7 @@ class node_reader : public node_rows<Node, Fields> {
             busy = read_count(project(fields_.busy, node), 0);
         else if (place.node < busy_.size())
             busy = busy_[place.node];
-        if (auto const* const shown = place.node == no_index ? nullptr : loop.shown(place.node)) {
-            place.state = shown->state;
-            place.slow = shown->slow;
-            place.probe_slots = shown->probe_slots;
-            place.hung = blacklist::has(shown->causes, blacklist::cause::hung);
-            place.fails = only_fails(loop.nodes(), place.node);
-        }
+        loop.describe(place);
         if (read_condition(fields_, node) == record::condition::away)
             place.state = node_state::away;
         else if (place.state == node_state::away)
