@@ -446,6 +446,11 @@ class node_stage {
             say_again(row.node, r);
             return;
         }
+        if (is_clear(row.node)) { // more probes would show nothing new
+            weigh_verdict(r, false);
+            release(row.node);
+            return;
+        }
         bool const full = r.stage >= 32 || (std::uint64_t{1} << r.stage) >= row.slots;
         double const here = now_ - r.stage_since;
         bool const shown = tasks - r.stage_tasks >=
@@ -647,8 +652,10 @@ class node_stage {
             record const& r = records_[i];
             if (r.state == node_state::healthy && r.spared_by == spared::no) continue;
             slowdown const s = evidence_.slowdown_of(i);
-            verdicts_.push_back({i, r.state, r.is_out() || !s.is_known() ? r.guilty_of : s, r.why, r.causes,
-                                 r.spared_by, r.strikes, r.since, r.until,
+            // Races came after the interval that it was first accused of.
+            bool const by_accusation = r.why.rule != "races" && (r.is_out() || !s.is_known());
+            verdicts_.push_back({i, r.state, by_accusation ? r.guilty_of : s, r.why, r.causes, r.spared_by,
+                                 r.strikes, r.since, r.until,
                                  r.state == node_state::on_probation ? probe_slots(i) : 0u});
         }
         std::sort(verdicts_.begin(), verdicts_.end(), [](auto const& a, auto const& b) {

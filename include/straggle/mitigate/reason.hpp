@@ -104,7 +104,7 @@ inline void append_reason(std::string& out, planned_node const& n) {
     say(blacklist::cause::failing, "its tasks fail");
     if ((n.causes & static_cast<std::uint8_t>(blacklist::cause::slow)) != 0 || !said) {
         if (said) detail::append(out, "; ");
-        if (n.why.rule == "races" && !n.slow.is_known())
+        if (n.why.rule == "races")
             detail::append(out, "its copies end later than what they copy");
         else if (n.slow.is_known() || n.causes != 0)
             append_reason(out, n.slow);

@@ -62,7 +62,6 @@ struct node_case {
 // that is provably slower than a node that is out swaps places with the mildest such node: the newcomer's
 // whole interval lies above the interval by which the other was last found weak. Overlapping intervals change
 // nothing, so two similar nodes do not alternate.
-// nothing, which is what keeps two nodes of a kind from taking turns.
 class guard_turns {
   public:
     template <class NodeId>
