@@ -71,10 +71,12 @@ class HAProxy(unittest.TestCase):
 
     def test_words(self):
         self.adapter.request(self.line())
-        self.adapter.watch.plan["nodes"] = [verdict("app/s1", "excluded"), verdict("app/s2", "on_probation", 2)]
+        self.adapter.watch.plan["nodes"] = [verdict("app/s1", "excluded"), verdict("app/s2", "on_probation", 2),
+                                            verdict("app/s4", "last_resort")]
         self.adapter.decide()
         self.assertEqual(self.adapter.word("app/s1"), "up 0%\n")
         self.assertEqual(self.adapter.word("app/s2"), "up 10%\n")
+        self.assertEqual(self.adapter.word("app/s4"), "up 33%\n", "three times as slow")
         self.assertEqual(self.adapter.word("app/s3"), "up\n", "an operator's weight stays")
         self.assertEqual(self.adapter.word("x" * 2000), "up\n")
         self.adapter.decided -= 3

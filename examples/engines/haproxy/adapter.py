@@ -134,6 +134,8 @@ class Adapter:
                 weights[n["node"]] = 0
             elif n["state"] == "on_probation":
                 weights[n["node"]] = min(100, max(1, round(self.options.probe * n["probe_slots"])))
+            elif n["state"] == "last_resort" and n["slowdown"]["value"] > 1:  # all get slots for as many seconds of work
+                weights[n["node"]] = max(1, round(100 / n["slowdown"]["value"]))
             if n["state"] != self.said.get(n["node"], "healthy"):
                 log("%s: %s (%s)" % (n["node"], n["state"], n["reason"]))
             self.said[n["node"]] = n["state"]
@@ -227,7 +229,7 @@ def watchdog(options):
             if os.getppid() != options.parent:
                 return  # another adapter answers, with a watchdog of its own
             heard, released, ours = time.monotonic(), False, answer[1:]
-        elif time.monotonic() - heard > 0.6 and not released:
+        elif time.monotonic() - heard > 0.4 and not released:  # seen within the next 0.3 s
             log("watchdog: the agent does not answer")
             release(options.stats, ours)
             released = True

@@ -11,6 +11,7 @@ slow (or failing), AFTER with all well again. A row per request stays in FOLDER,
 """
 import argparse
 import csv
+import datetime
 import gzip
 import os
 import re
@@ -97,8 +98,9 @@ class Bench:
         self.servers.stdin.flush()
 
     def clients(self, rate, seconds, file):
+        workload = [self.options.workload] if self.options.workload else []
         return self.spawn([sys.executable, HERE + "/traffic.py", "clients", str(self.front), str(rate), str(seconds),
-                           file], stdout=subprocess.PIPE)
+                           file, *workload], stdout=subprocess.PIPE)
 
     def weights(self):
         with socket.socket(socket.AF_UNIX) as s:
@@ -137,12 +139,9 @@ def changes(log_file, began):
     """What the adapter did: (seconds since `began`, server, weight)."""
     found = []
     for line in open(log_file):
-        m = re.match(r"([\d.]+) app/s(\d): weight (\d+)%", line)
+        m = re.match(r"(\S+) app/s(\d): (?:weight (\d+)%|healthy )", line)
         if m:
-            found.append((float(m[1]) - began, int(m[2]), int(m[3])))
-        m = re.match(r"([\d.]+) app/s(\d): (healthy|last_resort) ", line)
-        if m:
-            found.append((float(m[1]) - began, int(m[2]), 100))
+            found.append((datetime.datetime.fromisoformat(m[1]).timestamp() - began, int(m[2]), int(m[3] or 100)))
     return found
 
 
@@ -259,6 +258,7 @@ def main():
     parser.add_argument("--watch", default=adapter.DECIDES)
     parser.add_argument("--policies", default="roundrobin,leastconn,random,straggle")
     parser.add_argument("--rates", default="300,600")
+    parser.add_argument("--workload", help="a file of requests, as `traffic.py draw` prints; --rates is then a name only")
     parser.add_argument("--what", default="slow", help="slow, fail or none")
     parser.add_argument("--healthy", type=float, default=20)
     parser.add_argument("--bad", type=float, default=60)

@@ -5,8 +5,11 @@
 says little of the machine it ran on.
 
     traffic.py servers FIRST_PORT NUMBER       reads from stdin: `slow 3 5` (times as slow), `fail 3 0.5` (share), `quit`
-    traffic.py clients PORT RATE SECONDS FILE  open loop at a constant rate; a row per request: when it was due, how long
+    traffic.py clients PORT RATE SECONDS FILE [WORKLOAD]
+                                               open loop at a constant rate; a row per request: when it was due, how long
                                                it took from then on (both in seconds), status, server
+    traffic.py draw SEED RATE SIGMA SECONDS    prints a workload that was not tuned on: a row per request, when it is due and
+                                               how long a server works on it (seconds); random arrivals, lognormal work
 """
 import asyncio
 import math
@@ -29,13 +32,14 @@ class Server:
     async def serve(self, reader, writer):
         try:
             while True:
-                await reader.readuntil(b"\r\n\r\n")
+                path = (await reader.readuntil(b"\r\n\r\n")).split(b" ", 2)[1]
+                work = float(path[3:]) if len(path) > 3 else MEDIAN * math.exp(SIGMA * self.random.gauss(0, 1))
                 fails = self.random.random() < self.failing
                 async with self.free:
-                    await asyncio.sleep(MEDIAN * math.exp(SIGMA * self.random.gauss(0, 1)) * self.factor)
+                    await asyncio.sleep(work * self.factor)
                 status = b"500 No" if fails else b"200 OK"
                 writer.write(b"HTTP/1.1 " + status + b"\r\nContent-Length: %d\r\n\r\n" % len(self.name) + self.name)
-        except (asyncio.IncompleteReadError, OSError):
+        except (asyncio.IncompleteReadError, OSError, ValueError):
             pass
         finally:
             writer.close()
@@ -60,18 +64,16 @@ async def servers(first, number):
 
 
 class Clients:
-    request = b"GET /w HTTP/1.1\r\nHost: here\r\n\r\n"
-
     def __init__(self, port):
         self.port, self.idle, self.rows, self.lag = port, [], [], 0.0
 
-    async def one(self, begin, due):
+    async def one(self, begin, due, work):
         status, server = 0, "-"
         try:
             while self.idle and self.idle[-1][0].at_eof():
                 self.idle.pop()[1].close()  # idle for so long that the proxy closed it
             reader, writer = self.idle.pop() if self.idle else await asyncio.open_connection("127.0.0.1", self.port)
-            writer.write(self.request)
+            writer.write(b"GET /w%s HTTP/1.1\r\nHost: here\r\n\r\n" % work)
             head = await reader.readuntil(b"\r\n\r\n")
             status = int(head[9:12])
             lower = head.lower()
@@ -86,31 +88,48 @@ class Clients:
         took = time.perf_counter() - begin - due
         self.rows.append((due, took, status, server if status == 200 else "-"))
 
-    async def run(self, rate, seconds):
+    async def run(self, requests):
         begin = time.perf_counter()
         tasks = set()
-        for i in range(int(rate * seconds)):
-            due = i / rate
+        for due, work in requests:
             wait = begin + due - time.perf_counter()
             if wait > 0:
                 await asyncio.sleep(wait)
             else:
                 await asyncio.sleep(0)
             self.lag = max(self.lag, time.perf_counter() - begin - due)
-            task = asyncio.create_task(self.one(begin, due))
+            task = asyncio.create_task(self.one(begin, due, work))
             tasks.add(task)
             task.add_done_callback(tasks.discard)
         if tasks:
             await asyncio.wait(tasks, timeout=30)
 
 
+def requests(rate, seconds, workload=None):
+    """When each is due, and how long a server works on it as part of its path; empty: as the server draws."""
+    if workload is None:
+        return [(i / rate, b"") for i in range(int(rate * seconds))]
+    with open(workload) as file:
+        rows = [line.split(",") for line in file if line[0].isdigit()]
+    return [(float(due), b"/%.6f" % float(work)) for due, work in rows if float(due) < seconds]
+
+
+def draw(seed, rate, sigma, seconds):
+    source, due = random.Random(seed), 0.0
+    print("due,work")
+    while (due := due + source.expovariate(rate)) < seconds:
+        print("%.6f,%.6f" % (due, 0.010 * math.exp(sigma * source.gauss(0, 1) - sigma * sigma / 2)))
+
+
 def main():
     what, arguments = sys.argv[1], sys.argv[2:]
     if what == "servers":
         return asyncio.run(servers(int(arguments[0]), int(arguments[1])))
+    if what == "draw":
+        return draw(*map(float, arguments))
     port, rate, seconds = int(arguments[0]), min(float(arguments[1]), MOST_RATE), min(float(arguments[2]), MOST_SECONDS)
     clients = Clients(port)
-    asyncio.run(clients.run(rate, seconds))
+    asyncio.run(clients.run(requests(rate, seconds, *arguments[4:])))
     with open(arguments[3], "w") as file:
         for due, took, status, server in sorted(clients.rows):
             file.write("%.4f,%.4f,%d,%s\n" % (due, took, status, server))
