@@ -26,7 +26,7 @@ WORKERS, TASKS = 8, 48
 OUT = ("excluded", "last_resort")
 
 
-def work(seed, folder):
+def work(seconds, folder):
     """Sleeps; longer on a worker that the file in `folder` says is slow."""
     name = str(distributed_name())
     try:
@@ -34,8 +34,23 @@ def work(seed, folder):
             factor = float(file.read() or 1)
     except OSError:
         factor = 1.0
-    time.sleep(0.1 * math.exp(0.3 * random.Random(seed).gauss(0, 1)) * factor)
+    time.sleep(seconds * factor)
     return name
+
+
+def drawn(number, options):
+    """The graph of that number unless there is a workload: when it is due, and how long each of its tasks takes."""
+    times = [0.1 * math.exp(0.3 * random.Random(number * 1000 + i).gauss(0, 1)) for i in range(TASKS)]
+    return number * options.period, times
+
+
+def read_workload(path):
+    """The same of a file with a row per task: graph, due, seconds."""
+    graphs = {}
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            graphs.setdefault(row["graph"], (float(row["due"]), []))[1].append(float(row["seconds"]))
+    return sorted(graphs.values())
 
 
 def distributed_name():
@@ -88,10 +103,10 @@ class Cluster:
             file.write(str(factor))
         os.rename(path + ".new", path)
 
-    def graph(self, number):
+    def graph(self, number, times):
         """Seconds that a graph takes, and how many of its tasks each worker ran."""
         began = time.time()
-        parts = self.client.map(work, [number * 1000 + i for i in range(TASKS)], folder=self.folder, pure=False,
+        parts = self.client.map(work, times, folder=self.folder, pure=False,
                                 key="work-%d" % number)
         counts = self.client.submit(total, parts, pure=False).result(timeout=120)
         return began, time.time() - began, counts
@@ -129,18 +144,18 @@ def run(options, plugin, saturation, factor):
     rows, held = [], []
     try:
         for g in range(3):
-            cluster.graph(100000 + g)
+            cluster.graph(100000 + g, drawn(100000 + g, options)[1])
         begin = time.time()
-        quarter = options.graphs // 4
-        for g in range(options.graphs):
+        graphs = read_workload(options.workload) if options.workload else [drawn(g, options) for g in range(options.graphs)]
+        quarter = len(graphs) // 4
+        for g, (due, times) in enumerate(graphs):
             if factor != 1 and g == quarter:
                 cluster.slow("w3", factor)
-            if factor != 1 and g == options.graphs - quarter:
+            if factor != 1 and g == len(graphs) - quarter:
                 cluster.slow("w3", 1)
-            phase = "healthy" if g < quarter or factor == 1 else "slow" if g < options.graphs - quarter else "after"
-            if options.period > 0:
-                time.sleep(max(0, begin + g * options.period - time.time()))
-            at, took, counts = cluster.graph(g)
+            phase = "healthy" if g < quarter or factor == 1 else "slow" if g < len(graphs) - quarter else "after"
+            time.sleep(max(0, begin + due - time.time()))
+            at, took, counts = cluster.graph(g, times)
             rows.append({"plugin": int(plugin), "saturation": saturation, "graph": g, "phase": phase,
                          "at": round(at - begin, 3), "seconds": round(took, 4), "on_slow": counts.get("w3", 0)})
         names = cluster.names()
@@ -172,6 +187,7 @@ def main():
     parser.add_argument("--watch", default="straggle-watch --windows-per-error 100000 --longest-exclusion 20")
     parser.add_argument("--saturations", default="1.1,inf")
     parser.add_argument("--graphs", type=int, default=60)
+    parser.add_argument("--workload", help="CSV with a row per task: graph, due (seconds from the start), seconds")
     parser.add_argument("--slow", type=float, default=5)
     parser.add_argument("--period", type=float, default=1.5, help="seconds between graphs; 0: one after the other")
     parser.add_argument("--repeat", type=int, default=1)

@@ -115,9 +115,18 @@ def stream(cell, repetition, seconds):
     return jobs
 
 
-def repetition(clusters, cell, number, seconds, rows, tasks):
+def read_workload(path):
+    """The same of a file with a row per task: array, due, seconds."""
+    arrays = {}
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            arrays.setdefault(row["array"], (float(row["due"]), []))[1].append(float(row["seconds"]))
+    return sorted(arrays.values())
+
+
+def repetition(clusters, cell, number, seconds, rows, tasks, workload=None):
     scenario = cell.split("-")[0]
-    jobs = stream(cell, number, seconds)
+    jobs = read_workload(workload) if workload else stream(cell, number, seconds)
     events = [(at, "job", i) for i, (at, _) in enumerate(jobs)]
     if scenario == "third":
         events += [(seconds / 3, "slow", True), (2 * seconds / 3, "slow", False)]
@@ -132,16 +141,16 @@ def repetition(clusters, cell, number, seconds, rows, tasks):
                     cluster.slow(node, which)
             else:
                 now = time.time()
-                submitted[cluster].append((now, cluster.submit(jobs[which][1])))
+                submitted[cluster].append((now, cluster.submit(jobs[which][1]), len(jobs[which][1])))
     end = time.time() + 120
-    waiting = {(c, job) for c in clusters for _, job in submitted[c]}
+    waiting = {(c, job, size) for c in clusters for _, job, size in submitted[c]}
     while waiting and time.time() < end:
         time.sleep(0.5)
-        waiting = {(c, job) for c, job in waiting if len(c.times(job)) < TASKS}
+        waiting = {(c, job, size) for c, job, size in waiting if len(c.times(job)) < size}
     for cluster in clusters:
-        for i, (at, job) in enumerate(submitted[cluster]):
+        for i, (at, job, size) in enumerate(submitted[cluster]):
             done = cluster.times(job)
-            complete = len(done) == TASKS
+            complete = len(done) == size
             rows.append({"cell": cell, "repetition": number, "variant": cluster.variant, "job": i,
                          "at": round(at - begin, 2), "seconds": round(max(e for *_, e in done) - at, 3) if complete else ""})
             for task, node, b, e in done:
@@ -210,6 +219,7 @@ def main():
                         help="with commas; a number behind a colon: that many repetitions of it")
     parser.add_argument("--repetitions", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=90, help="of submitting, in each repetition")
+    parser.add_argument("--workload", help="CSV with a row per task: array, due (seconds from the start), seconds")
     parser.add_argument("--variants", default=",".join(VARIANTS), help="of the three, with commas")
     parser.add_argument("--out", default="slurm-measured")
     parser.add_argument("--check", action="store_true")
@@ -241,7 +251,7 @@ def main():
                         cluster.slow(node, True)
             began = []
             for number in range(int(repetitions or options.repetitions)):
-                began.append(repetition(clusters, cell, number, options.seconds, rows, tasks))
+                began.append(repetition(clusters, cell, number, options.seconds, rows, tasks, options.workload))
                 write(options.out + "/jobs.csv", rows)
                 write(options.out + "/tasks.csv", tasks)
                 print("\n".join(report([r for r in rows if r["cell"] == cell])), flush=True)
