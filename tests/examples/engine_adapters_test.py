@@ -50,7 +50,7 @@ def verdict(node, state, slots=0):
 
 class HAProxy(unittest.TestCase):
     def setUp(self):
-        options = types.SimpleNamespace(slots=4, stale=2, probe=5, dry_run=False)
+        options = types.SimpleNamespace(slots=4, stale=2, probe=5, dry_run=False, no_watchdog=True)
         self.adapter = adapter.Adapter(options)
         self.adapter.watch = Told()
 
@@ -93,6 +93,14 @@ class HAProxy(unittest.TestCase):
         self.adapter.decide()
         self.assertEqual(self.adapter.word("app/s1"), "up\n")
 
+
+    def test_no_weight_before_the_watchdog_knows_of_it(self):
+        self.adapter.options.no_watchdog = False
+        self.adapter.watch.plan["nodes"] = [verdict("app/s1", "excluded")]
+        self.adapter.decide()
+        self.assertEqual(self.adapter.word("app/s1"), "up\n")
+        self.assertEqual(self.adapter.word("watchdog"), "ours app/s1\n")
+        self.assertEqual(self.adapter.word("app/s1"), "up 0%\n")
 
     def test_the_end_touches_only_what_it_took_out(self):
         self.adapter.request(self.line())

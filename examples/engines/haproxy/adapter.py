@@ -51,6 +51,7 @@ class Adapter:
         self.next_start = 0
         self.servers = {}  # name: when it was last heard of
         self.weights = {}  # name: percent, for those that shall not have all
+        self.watched = set()  # names that the watchdog would give back
         self.freed = {}  # name: until when it is told to take its weight back
         self.decided = 0
         self.bad_lines = 0
@@ -93,11 +94,14 @@ class Adapter:
     def word(self, name):
         now = time.time()
         if name == "watchdog":
+            self.watched = set(self.ours(now))
             return " ".join(["ours"] + self.ours(now)) + "\n"
         if NAME.match(name) and (name in self.servers or len(self.servers) < MOST_SERVERS):
             self.servers[name] = now
         if not self.is_ending and now - self.decided < self.options.stale and name in self.weights:
-            return "up %d%%\n" % self.weights[name]
+            if self.options.no_watchdog or name in self.watched:
+                return "up %d%%\n" % self.weights[name]
+            return "up\n"  # a kill now would leave its weight for good: the watchdog asks within 0.1 s
         return "up 100%\n" if name in self.ours(now) else "up\n"
 
     def ours(self, now):

@@ -239,12 +239,17 @@ def check(options):
                 time.sleep(0.05)
             before = bench.weights()
             bench.adapter.send_signal(how)
-            end = time.time() + 8
-            while time.time() < end and set(bench.weights().values()) != {256}:
-                time.sleep(0.1)
+            sent = time.time()
+            while time.time() < sent + 8 and set(bench.weights().values()) != {256}:
+                time.sleep(0.02)
+            took = time.time() - sent
             expect(before["s%d" % VICTIM] < 256 and set(bench.weights().values()) == {256},
                    "%s leaves all weights as they were: %d, then %d" %
                    (how.name, before["s%d" % VICTIM], bench.weights()["s%d" % VICTIM]))
+            expect(took < 1, "within a second: %.2f s" % took)
+            if how == signal.SIGTERM:
+                bench.adapter.wait(5)
+                expect("Traceback" not in open(bench.adapter_log).read(), "it ends without a traceback")
             clients.terminate()
         finally:
             if how == signal.SIGSTOP:
