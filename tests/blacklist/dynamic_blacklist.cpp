@@ -434,6 +434,63 @@ TEST_CASE("records with durations are timed by the caller; what is missing is co
     CHECK(list.decision().avoids(3));
 }
 
+namespace {
+
+// A rank of a job whose ranks all wait for the slowest: they begin and end together.
+struct rank_attempt {
+    int job, node;
+    double start, end, waited;
+};
+constexpr attempt_fields rank_fields{.job = &rank_attempt::job,
+                                     .node = &rank_attempt::node,
+                                     .start = &rank_attempt::start,
+                                     .end = &rank_attempt::end,
+                                     .waited = &rank_attempt::waited};
+constexpr attempt_fields rank_fields_without_waits{.job = &rank_attempt::job,
+                                                   .node = &rank_attempt::node,
+                                                   .start = &rank_attempt::start,
+                                                   .end = &rank_attempt::end};
+// 16 nodes, of which node 5 is twice as slow.
+template <class Each>
+void run_gangs(int jobs, Each&& each) {
+    std::mt19937_64 engine(seed);
+    double now = 0;
+    for (int job = 0; job < jobs; ++job) {
+        std::vector<double> work;
+        for (int n = 0; n < 16; ++n)
+            work.push_back(10 * std::exp(0.1 * std::normal_distribution<>()(engine)) * (n == 5 ? 2 : 1));
+        double const longest = *std::max_element(work.begin(), work.end());
+        each(job, now, longest, work);
+        now += longest + 1;
+    }
+}
+
+} // namespace
+
+TEST_CASE("the slow node of a gang is named by work, not by durations") {
+    dynamic_blacklist by_work(rank_fields);
+    dynamic_blacklist by_duration(rank_fields_without_waits);
+    int found_after = 0;
+    run_gangs(30, [&](int job, double start, double longest, std::vector<double> const& work) {
+        for (int n = 0; n < 16; ++n) {
+            rank_attempt const a{job, n, start, start + longest, longest - work[static_cast<std::size_t>(n)]};
+            by_work.observe(a);
+            by_duration.observe(a);
+        }
+        by_work.decide(start + longest);
+        by_duration.decide(start + longest);
+        for (int n = 0; n < 16; ++n) {
+            if (n != 5) CHECK_FALSE(by_work.decision().avoids(n));
+            CHECK_FALSE(by_duration.decision().avoids(n));
+        }
+        if (found_after == 0 && by_work.decision().avoids(5)) found_after = job + 1;
+    });
+    CHECK(found_after > 0);
+    CHECK(found_after <= 10);
+    CHECK(by_work.estimate_of(5).value == doctest::Approx(2).epsilon(0.1));
+    CHECK(by_work.estimate_of(4).value == doctest::Approx(1).epsilon(0.1));
+}
+
 TEST_CASE("merged with one whose clock has nothing in common with its own it can still be stored") {
     dynamic_blacklist a(fields), b(fields), c(fields);
     a.observe({"j", "n", 1, 1e308, 1e308});

@@ -643,6 +643,24 @@ TEST_CASE("attempts that run count: a node on which nothing ends is seen, others
     }
 }
 
+TEST_CASE("what an attempt waits for others is no time of its own") {
+    std::mt19937_64 engine(straggle_test::seed_or(20261122));
+    fleet const f{.factors = {1, 1, 1, 1, 1, 1}, .tasks = 2, .sigma = 0.1};
+    for (double const waited : {0.0, 49.0}) {
+        slowdown_evidence evidence;
+        double clock = 0;
+        f.run(evidence, 20, engine, 0, &clock);
+        for (std::uint32_t k = 0; k < 40; ++k)
+            evidence.observe(
+                {.node = k % 5, .job = 99, .task = k, .start = clock, .end = clock + 50, .waited = 49});
+        running_attempt const runs{.node = 5, .job = 99, .task = 99, .start = clock, .waited = waited};
+        evidence.update(clock + 50, std::span(&runs, 1), {});
+        CAPTURE(evidence.stuck_for(5));
+        CHECK((evidence.stuck_for(5) > 10) == (waited == 0));
+        CHECK(evidence.usual_duration() == doctest::Approx(1).epsilon(0.1));
+    }
+}
+
 TEST_CASE("what was found to hang is not acquitted by having nothing left that runs") {
     std::mt19937_64 engine(straggle_test::seed_or(20261123));
     std::normal_distribution<double> normal;

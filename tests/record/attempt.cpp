@@ -287,6 +287,34 @@ TEST_CASE("attempt: duration wins where times are given, too") {
     CHECK(read(all, loose{.duration = {}}).reason() == rejection::missing_time);
 }
 
+TEST_CASE("attempt: what it waited for others is no work of its own") {
+    struct rank {
+        std::chrono::milliseconds took{};
+        std::optional<std::chrono::microseconds> waited{};
+        std::int64_t start = 0, end = 0, idle = 0;
+        double seconds = 0, idle_seconds = 0;
+    };
+    auto const none = [](rank const&) { return 0; };
+    attempt_fields const by_clock{
+        .job = none, .node = none, .duration = &rank::took, .waited = &rank::waited};
+    CHECK(read(by_clock, rank{.took = 100ms, .waited = 60ms}).value == 40);
+    CHECK(read(by_clock, rank{.took = 100ms, .waited = {}}).value == 100);
+    CHECK(read(by_clock, rank{.took = 100ms, .waited = 100ms}).value == 0);
+    CHECK(read(by_clock, rank{.took = 100ms, .waited = 101ms}).reason() == rejection::negative_duration);
+    CHECK(read(by_clock, rank{.took = 100ms, .waited = -1ms}).reason() == rejection::negative_duration);
+    attempt_fields const between{
+        .job = none, .node = none, .start = &rank::start, .end = &rank::end, .waited = &rank::idle};
+    CHECK(read(between, rank{.start = 10, .end = 30, .idle = 5}).value == 15);
+    attempt_fields const in_seconds{
+        .job = none, .node = none, .duration = &rank::seconds, .waited = &rank::idle_seconds};
+    CHECK(read(in_seconds, rank{.seconds = 2, .idle_seconds = 0.5}).value == 1.5);
+    CHECK(read(in_seconds, rank{.seconds = 2, .idle_seconds = limits<double>::quiet_NaN()}).reason() ==
+          rejection::not_finite);
+    using mixed =
+        decltype(attempt_fields{.job = none, .node = none, .duration = &rank::took, .waited = &rank::idle});
+    static_assert(!straggle::record::attempt_fields_for<mixed, rank>);
+}
+
 TEST_CASE("attempt: only successes are evidence, whatever else is wrong with the others") {
     loose const broken{.job = {}, .node = {}, .duration = -1.0};
     for (attempt_status const s : {attempt_status::failed, attempt_status::killed})
@@ -384,7 +412,7 @@ TEST_CASE("attempt: fields of an aggregate without state take no room") {
     auto const fields = attempt_fields{.job = [](plain const& p) { return p.job; },
                                        .node = [](plain const& p) { return p.node; },
                                        .duration = [](plain const& p) { return p.took; }};
-    CHECK(sizeof fields <= 8);
+    CHECK(sizeof fields <= 16); // its empty members have addresses of their own
     CHECK(sizeof(attempt_fields{.job = &plain::job, .node = &plain::node, .duration = &plain::took}) <= 32);
 }
 

@@ -77,7 +77,7 @@ class slowdown_evidence {
         store_.reserve_cells((std::min)(options.expected_cells, options.max_cells));
     }
 
-    /// Adds an attempt that ended.
+    /// Adds an attempt that ended. Its own work counts: what it waited for other tasks does not.
     /// @return whether it is used; if not, `counts` has the reason
     bool observe(ended_attempt const& attempt) {
         if (!detail::is_finite(attempt.start) || !detail::is_finite(attempt.end) ||
@@ -93,7 +93,7 @@ class slowdown_evidence {
             ++counts_.failed;
             return false;
         }
-        double const length = attempt.end - attempt.start;
+        double const length = attempt.end - attempt.start - attempt.waited;
         if (!(length > 1e-300) || !detail::is_finite(length)) {
             ++counts_.rejected;
             return false;

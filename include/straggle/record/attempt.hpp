@@ -14,6 +14,7 @@
 #include <straggle/record/field.hpp>
 #include <straggle/record/reason_counts.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <concepts>
@@ -45,11 +46,15 @@ namespace straggle::inline STRAGGLE_ABI {
 ///
 /// Either `duration`, or both `start` and `end`, are required; `duration` takes precedence. Any projection
 /// may yield a `std::optional`: an empty one means unknown.
+///
+/// Tasks that wait for each other in barriers or collectives end together, however slow one of them is: pass
+/// how long each one `waited`, in the unit of the duration, and its own work is compared, the rest.
 template <class Job = base::no_field, class Task = base::no_field, class Node = base::no_field,
           class Start = base::no_field, class End = base::no_field, class Duration = base::no_field,
-          class Status = base::no_field, class Input = base::no_field, class Kind = base::no_field,
-          class IsCopy = base::no_field, class Outrun = base::no_field>
-struct attempt_fields { // .job .task .node .start .end .duration .status .input .kind .is_copy .outrun
+          class Status = base::no_field, class Input = base::no_field, class Waited = base::no_field,
+          class Kind = base::no_field, class IsCopy = base::no_field, class Outrun = base::no_field>
+struct attempt_fields { // .job .task .node .start .end .duration .status .input .waited .kind .is_copy
+                        // .outrun
     [[no_unique_address]] Job job{};           ///< `job_field`
     [[no_unique_address]] Task task{};         ///< `task_field`; if absent, every attempt is its own task
     [[no_unique_address]] Node node{};         ///< `node_field`
@@ -58,6 +63,7 @@ struct attempt_fields { // .job .task .node .start .end .duration .status .input
     [[no_unique_address]] Duration duration{}; ///< `duration_field`
     [[no_unique_address]] Status status{};     ///< `status_field`; if absent, every attempt is a success
     [[no_unique_address]] Input input{};       ///< `input_field`; used by `work_rate` and by slowdowns
+    [[no_unique_address]] Waited waited{};     ///< `duration_field`: part of it spent waiting for other tasks
     [[no_unique_address]] Kind kind{};         ///< `label_field`: jobs of the same work
     [[no_unique_address]] IsCopy is_copy{};    ///< `flag_field`: it was a copy; used by mitigators
     [[no_unique_address]] Outrun outrun{}; ///< `flag_field`: killed because a copy won; used by mitigators
@@ -95,7 +101,8 @@ concept attempt_fields_for =
     node_field<decltype(Fields::node), Record> && timed_fields<Fields, Record> &&
     (!detail::given<decltype(Fields::status)> || status_field<decltype(Fields::status), Record>) &&
     (!detail::given<decltype(Fields::task)> || task_field<decltype(Fields::task), Record>) &&
-    (!detail::given<decltype(Fields::input)> || input_field<decltype(Fields::input), Record>);
+    (!detail::given<decltype(Fields::input)> || input_field<decltype(Fields::input), Record>) &&
+    detail::waits_in_unit_of_duration<Fields, Record>();
 
 } // namespace straggle::record
 
@@ -145,7 +152,8 @@ consteval bool explain_attempt_fields() {
         static_assert(is_status, ".status has to be an attempt_status, or a bool that is true for success");
         static_assert(record::attempt_fields_for<Fields, Record> || !given<job> || !given<node> ||
                           !is_status || !record::timed_fields<Fields, Record>,
-                      ".task has to be text or have a std::hash, .input has to be a number");
+                      ".task has to be text or have a std::hash, .input has to be a number, .waited like "
+                      "the duration a number or a std::chrono::duration");
     }
     return true;
 }
@@ -161,7 +169,7 @@ enum class rejection : std::uint8_t {
     missing_time,      ///< the duration, the start or the end is an empty optional
     not_finite,        ///< the duration is NaN or infinite
     end_before_start,  ///< the end is before the start
-    negative_duration, ///< the duration is negative
+    negative_duration, ///< the duration is negative, or shorter than the wait
     out_of_range,      ///< an integer duration above 2^63 - 1 ticks
 };
 
@@ -301,8 +309,8 @@ concept tick_time = requires(Time const& t) {
 };
 
 template <class Fields, class Record>
-STRAGGLE_ALWAYS_INLINE constexpr duration_reading<reading_t<Fields, Record>> read_time(Fields const& fields,
-                                                                                       Record const& record) {
+STRAGGLE_ALWAYS_INLINE constexpr duration_reading<reading_t<Fields, Record>>
+read_whole_time(Fields const& fields, Record const& record) {
     using value = reading_t<Fields, Record>;
     if constexpr (has_duration<Fields, Record>) {
         auto const& field = project(fields.duration, record);
@@ -331,6 +339,38 @@ STRAGGLE_ALWAYS_INLINE constexpr duration_reading<reading_t<Fields, Record>> rea
     }
 }
 
+// A wait as a number of the ticks of `Whole`, which is a number or a duration as it is.
+template <class Whole, class Waited>
+constexpr double ticks_of_wait(Waited const& waited) noexcept {
+    if constexpr (std::is_arithmetic_v<Whole>)
+        return static_cast<double>(waited);
+    else
+        return static_cast<double>(waited.count()) * static_cast<double>(Waited::period::num) *
+               static_cast<double>(Whole::period::den) /
+               (static_cast<double>(Waited::period::den) * static_cast<double>(Whole::period::num));
+}
+
+// The time of the attempt's own work: without what it waited for others.
+template <class Fields, class Record>
+STRAGGLE_ALWAYS_INLINE constexpr duration_reading<reading_t<Fields, Record>> read_time(Fields const& fields,
+                                                                                       Record const& record) {
+    auto time = read_whole_time(fields, record);
+    if constexpr (has_waited<Fields>) {
+        auto const& field = project(fields.waited, record);
+        if (!time.usable() || !is_present(field)) return time;
+        using value = reading_t<Fields, Record>;
+        auto const waited = checked_duration<double>(
+            ticks_of_wait<typename duration_of<Fields, Record>::type>(unwrap(field)));
+        if (!waited.usable()) return {.reason = waited.reason};
+        if (waited.value > static_cast<double>(time.value)) return {.reason = rejection::negative_duration};
+        if constexpr (std::is_integral_v<value>) // to the nearest tick
+            time.value -= (std::min)(time.value, static_cast<value>(waited.value + 0.5));
+        else
+            time.value -= waited.value;
+    }
+    return time;
+}
+
 template <class Fields, class Record>
 STRAGGLE_ALWAYS_INLINE constexpr attempt_status read_status(Fields const& fields, Record const& record) {
     if constexpr (!given<decltype(Fields::status)>) {
@@ -348,7 +388,7 @@ STRAGGLE_ALWAYS_INLINE constexpr attempt_status read_status(Fields const& fields
 // Durations that are signed integers and never unknown.
 template <class Fields, class Record>
 concept has_plain_ticks =
-    has_duration<Fields, Record> &&
+    has_duration<Fields, Record> && !has_waited<Fields> &&
     std::signed_integral<std::remove_cvref_t<projected_t<decltype(Fields::duration), Record>>>;
 
 // Checks one record, regardless of its status: calls `use(job, node, value)`, or counts the rejection.

@@ -27,6 +27,7 @@ struct ended_attempt {
     attempt_status as = attempt_status::success; ///< its status
     bool copy = false;                           ///< a speculative copy of a task that ran elsewhere
     double input = 0;                            ///< how much it had to read; 0: unknown
+    double waited = 0;                           ///< part of its time in which it waited for other tasks
     std::uint64_t kind = 0; ///< of its job: jobs of a kind depend on input in the same way
 };
 
@@ -38,6 +39,7 @@ struct running_attempt {
     double start = 0;             ///< when it started
     bool copy = false;            ///< a speculative copy of a task that runs elsewhere
     double input = 0;             ///< how much it has to read; 0: unknown
+    double waited = 0;            ///< part of its time so far in which it waited for other tasks
 };
 
 /// What a running job is to achieve.

@@ -97,6 +97,8 @@ class attempt_reader {
         if constexpr (has_task<Fields>) out.task = read_key(fields_.task, attempt, out.job, no_task);
         if constexpr (has_input<Fields>) out.input = read_number(fields_.input, attempt);
         if (!(out.input > 0) || !is_finite(out.input)) out.input = 0;
+        if constexpr (has_waited<Fields>)
+            out.waited = read_wait(fields_.waited, attempt, out.end - out.start);
         if constexpr (has_kind<Fields>) {
             auto const& kind = project(fields_.kind, attempt);
             if (is_present(kind)) out.kind = key_of(unwrap(kind), key_);

@@ -19,6 +19,7 @@
 #include <straggle/record/running.hpp>
 #include <straggle/record/time_line.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -91,13 +92,19 @@ concept has_busy = requires { requires given<decltype(Fields::busy)>; };
 struct read_running_row {
     std::uint32_t row = 0, node = no_index, kind = no_index;
     std::uint64_t job = 0, task = no_task;
-    double start = 0, progress = unknown, reported = unknown, input = unknown;
+    double start = 0, progress = unknown, reported = unknown, input = unknown, waited = 0;
     std::uint32_t attempts = 0; // 0: unknown
     bool is_copy = false, knows_copy = false, may_copy = true, left_alone = false;
 
     // What counts as evidence about its node.
     [[nodiscard]] running_attempt attempt() const noexcept {
-        return {.node = node, .job = job, .task = task, .start = start, .copy = is_copy, .input = input};
+        return {.node = node,
+                .job = job,
+                .task = task,
+                .start = start,
+                .copy = is_copy,
+                .input = input,
+                .waited = waited};
     }
 };
 
@@ -105,6 +112,14 @@ template <class Projection, class Record>
 double read_number(Projection const& projection, Record const& record) {
     auto const& field = project(projection, record);
     return is_present(field) ? static_cast<double>(unwrap(field)) : unknown;
+}
+// What an attempt of this age waited for others; 0 if unknown.
+template <class Projection, class Record>
+double read_wait(Projection const& projection, Record const& record, double age) {
+    auto const& field = project(projection, record);
+    if (!is_present(field)) return 0;
+    double const waited = to_time(unwrap(field));
+    return waited > 0 ? (std::min)(waited, age) : 0.0; // not for NaN
 }
 template <class Line, class Projection, class Record>
 double read_point(Line const& line, Projection const& projection, Record const& record) {

@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/record/detail/attempt_concepts.hpp>
 #include <straggle/record/field.hpp>
 #include <straggle/record/reason_counts.hpp>
 
@@ -44,11 +45,11 @@ namespace straggle::inline STRAGGLE_ABI {
 /// Any projection may yield a `std::optional`: an empty one means unknown.
 template <class Job = base::no_field, class Task = base::no_field, class Node = base::no_field,
           class Start = base::no_field, class Progress = base::no_field, class Reported = base::no_field,
-          class Input = base::no_field, class Kind = base::no_field, class IsCopy = base::no_field,
-          class MayCopy = base::no_field, class Copies = base::no_field, class Deadline = base::no_field,
-          class Weight = base::no_field>
-struct running_fields { // .job .task .node .start .progress .reported .input .kind .is_copy .may_copy .copies
-                        // .deadline .weight
+          class Input = base::no_field, class Waited = base::no_field, class Kind = base::no_field,
+          class IsCopy = base::no_field, class MayCopy = base::no_field, class Copies = base::no_field,
+          class Deadline = base::no_field, class Weight = base::no_field>
+struct running_fields { // .job .task .node .start .progress .reported .input .waited .kind .is_copy .may_copy
+                        // .copies .deadline .weight
     [[no_unique_address]] Job job{};           ///< `job_field`; used by a mitigator
     [[no_unique_address]] Task task{};         ///< `task_field`; if absent, a mitigator plans no copies
     [[no_unique_address]] Node node{};         ///< `node_field`
@@ -57,7 +58,9 @@ struct running_fields { // .job .task .node .start .progress .reported .input .k
     [[no_unique_address]] Reported
         reported{};                      ///< `time_field`: time of the progress report; used by a mitigator
     [[no_unique_address]] Input input{}; ///< `input_field`: how much it has to read; if absent, 1
-    [[no_unique_address]] Kind kind{};   ///< `label_field`: jobs of the same work; used by a mitigator
+    [[no_unique_address]] Waited
+        waited{}; ///< `duration_field`: its wait for other tasks so far; it is part of a gang, has no copies
+    [[no_unique_address]] Kind kind{}; ///< `label_field`: jobs of the same work; used by a mitigator
     [[no_unique_address]] IsCopy
         is_copy{}; ///< `flag_field`; if absent, the attempt that started first is the original
     [[no_unique_address]] MayCopy may_copy{}; ///< `flag_field`; if absent, every task may have copies
@@ -101,6 +104,7 @@ concept running_attempt_fields_for =
     running_fields_for<Fields, Record> && job_field<decltype(Fields::job), Record> &&
     (!detail::given<decltype(Fields::task)> || task_field<decltype(Fields::task), Record>) &&
     (!detail::given<decltype(Fields::reported)> || time_field<decltype(Fields::reported), Record>) &&
+    (!detail::has_waited<Fields> || duration_field<decltype(Fields::waited), Record>) &&
     (!detail::given<decltype(Fields::kind)> || label_field<decltype(Fields::kind), Record>) &&
     (!detail::given<decltype(Fields::may_copy)> || flag_field<decltype(Fields::may_copy), Record>) &&
     (!detail::given<decltype(Fields::is_copy)> || flag_field<decltype(Fields::is_copy), Record>) &&

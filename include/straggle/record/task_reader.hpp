@@ -178,6 +178,11 @@ class task_reader {
                 out.knows_copy = is_present(flag);
                 out.is_copy = out.knows_copy && unwrap(flag);
             }
+            if constexpr (has_waited<Fields>) {
+                out.waited = read_wait(fields_.waited, r, guard.now() - out.start);
+                // A gang waits for all its tasks: a copy of one would need copies of all.
+                if (is_present(project(fields_.waited, r))) out.may_copy = false;
+            }
             if (out.task == no_task) out.may_copy = false; // a copy could not be matched to its task
             if constexpr (has_deadline<Fields> || has_weight<Fields>) read_goal(r, line, guard, out.job);
             rows_.push_back(out);

@@ -52,7 +52,7 @@ class evidence_store : public evidence_state {
         live_job& job = jobs_[j];
         if (a.kind != 0) job.kind = a.kind;
         job.last_seen = (std::max)(job.last_seen, a.end);
-        job.longest = (std::max)(job.longest, length);
+        job.longest = (std::max)(job.longest, a.end - a.start);
         job.fresh = true;
         if (!censored && !a.copy) learn_usual(ticks * nats_per_tick);
     }
@@ -262,7 +262,7 @@ class evidence_store : public evidence_state {
         reserve_for(running_of_, running_.size());
         for (running_place const& p : running_) {
             running_attempt const& r = running[p.at];
-            double const age = now - r.start;
+            double const age = now - r.start - r.waited;
             running_of_.push_back({.task = r.task,
                                    .age = age,
                                    .start = r.start,

@@ -34,6 +34,10 @@ concept on_one_clock =
         { end - start } -> base::duration_like;
     };
 
+// Not in all aggregates from which a time is read.
+template <class Fields>
+concept has_waited = requires { requires given<decltype(Fields::waited)>; };
+
 template <class Fields, class Record>
 concept has_duration =
     given<decltype(Fields::duration)> && record::duration_field<decltype(Fields::duration), Record>;
@@ -43,5 +47,21 @@ concept has_start_and_end =
     record::time_field<decltype(Fields::end), Record> &&
     on_one_clock<field_value_t<decltype(Fields::start), Record>,
                  field_value_t<decltype(Fields::end), Record>>;
+
+// Both numbers, or both std::chrono::durations.
+template <class Fields, class Record>
+consteval bool waits_in_unit_of_duration() {
+    if constexpr (!has_waited<Fields>) {
+        return true;
+    } else if constexpr (!record::duration_field<decltype(Fields::waited), Record>) {
+        return false;
+    } else if constexpr (has_duration<Fields, Record>) {
+        return std::is_arithmetic_v<field_value_t<decltype(Fields::waited), Record>> ==
+               std::is_arithmetic_v<field_value_t<decltype(Fields::duration), Record>>;
+    } else {
+        return std::is_arithmetic_v<field_value_t<decltype(Fields::waited), Record>> ==
+               std::is_arithmetic_v<field_value_t<decltype(Fields::start), Record>>;
+    }
+}
 
 } // namespace straggle::detail
