@@ -6,5 +6,6 @@
 /// Begin with `gang::step_watch`.
 #pragma once
 
+#include <straggle/gang/end_watch.hpp>
 #include <straggle/gang/step_fields.hpp>
 #include <straggle/gang/step_watch.hpp>

@@ -796,6 +796,11 @@ namespace mitigate {
 using straggle::mitigate::mitigator_counts;
 }
 
+// straggle/gang/end_watch.hpp
+namespace gang {
+using straggle::gang::end_watch;
+}
+
 // straggle/predict/progress_trust.hpp
 namespace predict {
 using straggle::predict::progress_track;

@@ -24,7 +24,7 @@ EDGES = {
     "assign": ("base", "record", "stats"),
     "gang": ("base", "record", "stats"),
     "learn": ("base", "record", "stats", "rank"),
-    "mitigate": ("base", "record", "stats", "monitor", "predict", "blacklist", "detect", "assign"),
+    "mitigate": ("base", "record", "stats", "gang", "monitor", "predict", "blacklist", "detect", "assign"),
     "evaluate": ("base", "record", "stats"),
     "papers": ("base", "record", "stats", "rank", "monitor", "predict", "blacklist", "detect", "assign", "learn", "evaluate"),
 }

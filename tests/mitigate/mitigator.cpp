@@ -76,6 +76,65 @@ TEST_CASE("mitigator: a node that hangs and one that fails everything go, copies
     CHECK(f.failed_attempts <= 8 + 3); // it has four slots
 }
 
+TEST_CASE("mitigator: a gang by durations alone gets a note, one that says its waits gets no copies") {
+    struct rank_ended {
+        int job, task, node;
+        double start, end;
+        std::optional<double> waited;
+    };
+    struct rank_running {
+        int job, task, node;
+        double start;
+        std::optional<double> waited;
+    };
+    struct rank_host {
+        int name;
+    };
+    attempt_fields const ended{.job = &rank_ended::job,
+                               .task = &rank_ended::task,
+                               .node = &rank_ended::node,
+                               .start = &rank_ended::start,
+                               .end = &rank_ended::end,
+                               .waited = &rank_ended::waited};
+    running_fields const running{.job = &rank_running::job,
+                                 .task = &rank_running::task,
+                                 .node = &rank_running::node,
+                                 .start = &rank_running::start,
+                                 .waited = &rank_running::waited};
+    std::vector<rank_host> hosts;
+    for (int n = 0; n < 8; ++n) hosts.push_back({n});
+    for (bool const says : {false, true}) {
+        mitigator m(ended, running, node_fields{.node = &rank_host::name}, mitigator_options{});
+        double now = 0;
+        bool noted = false, was_slow = false;
+        std::size_t copies = 0;
+        for (int job = 0; job < 40; ++job, now += 12) {
+            std::vector<rank_running> rows;
+            for (int n = 0; n < 6; ++n) {
+                double const own = n == 2 ? 10 : 5 + 0.1 * ((job + n) % 7);
+                rows.push_back(
+                    {job, n, n, now, says ? std::optional(9.0 - (std::min)(own, 9.0)) : std::nullopt});
+            }
+            m.decide(now + 9, rows, hosts);
+            copies += m.plan().copies().size();
+            for (int n = 0; n < 6; ++n) {
+                double const own = n == 2 ? 10 : 5 + 0.1 * ((job + n) % 7);
+                m.observe(
+                    {job, n, n, now, now + 10 + 0.001 * n, says ? std::optional(10 - own) : std::nullopt},
+                    now + 10.1);
+            }
+            m.decide(now + 10.1, std::vector<rank_running>{}, hosts);
+            noted = noted || m.plan().has(plan_note::ends_coincide);
+            for (int n = 0; n < 8; ++n)
+                if (n != 2) CHECK(m.state(n) == node_state::healthy);
+            was_slow = was_slow || m.state(2) != node_state::healthy;
+        }
+        CHECK(noted == !says);
+        CHECK(copies == 0);
+        CHECK(was_slow == says);
+    }
+}
+
 TEST_CASE("mitigator: where nothing is wrong nothing is excluded") {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         small_cluster c({.nodes = 30, .between = 12, .seed = seed});

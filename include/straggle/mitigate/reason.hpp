@@ -235,6 +235,9 @@ inline void append_reason(std::string& out, action_kind kind, effect const& e) {
         return "cooldowns are stopped: jobs that were left alone did better";
     case plan_note::placement_stopped:
         return "placement is stopped: jobs that were left alone did better";
+    case plan_note::ends_coincide:
+        return "the tasks of each job end together: if they wait for each other, no slow node can be seen "
+               "until it is reported how long each waited";
     }
     return "unknown";
 }

@@ -13,6 +13,7 @@
 #include <straggle/base/size.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/node_stage.hpp>
+#include <straggle/gang/end_watch.hpp>
 #include <straggle/mitigate/detail/job_log.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
 #include <straggle/mitigate/detail/loop_handle.hpp>
@@ -89,6 +90,7 @@ class mitigation_loop {
     bool ended(ended_attempt const& attempt, std::uint32_t kind) {
         bool const is_alone = is_left_alone(attempt.job);
         bool const used = nodes_.observe(attempt, guard_.now());
+        ends_.observe(attempt);
         copies_.observe_ended({.job = attempt.job,
                                .task = attempt.task,
                                .kind = kind,
@@ -392,6 +394,7 @@ class mitigation_loop {
             }
         }
         if (guard_.take_ahead()) out.note(mitigate::plan_note::node_clock_ahead);
+        if (ends_.looks_like_gangs()) out.note(mitigate::plan_note::ends_coincide);
         bool is_fit = true;
         auto const unfit = [&](bool holds, mitigate::plan_note why) {
             if (!holds) return;
@@ -625,6 +628,7 @@ class mitigation_loop {
     CopyPart copies_;
     mitigate::effect_meter effects_;
     job_log jobs_;
+    gang::end_watch ends_; // not stored: a few jobs say it again
     action_meter meter_;
     std::vector<node_memory> memory_;           // by index of the node
     std::vector<mitigate::planned_node> shown_; // by row of the last round
