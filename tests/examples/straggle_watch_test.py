@@ -314,8 +314,9 @@ class Schema(Watch):
         good = [e for e in cluster(jobs=1)[:60]] + [
             {"event": "hello", "protocol": 1, "name": "x", "plans": True}, {"event": "load", "waiting": 3, "slots": 8, "busy": 2},
             {"event": "node", "node": 7, "class": 1, "domain": "r", "condition": "pinned", "busy": 0},
-            {"event": "start", "job": 1, "node": 7, "start": 1000, "attempt": "a", "kind": "k", "input": 5.5, "may_copy": False},
-            {"event": "progress", "job": 1, "attempt": "a", "progress": 0.5}, {"event": "switch", "on": True},
+            {"event": "start", "job": 1, "node": 7, "start": 1000, "attempt": "a", "kind": "k", "input": 5.5, "waited": 0.5, "may_copy": False},
+            {"event": "progress", "job": 1, "attempt": "a", "progress": 0.5}, {"event": "progress", "job": 1, "attempt": "a", "waited": 2},
+            {"event": "switch", "on": True},
             {"event": "resume", "action": "copy"}, {"event": "node_gone", "node": 7}, {"event": "running", "running": []},
             {"event": "finish", "job": None, "job": "j"}]
         told = self.told(good)
@@ -325,6 +326,7 @@ class Schema(Watch):
         bad = [{"event": "start", "job": "j", "node": "n"}, {"event": "start", "job": "", "node": "n", "start": 1},
                {"event": "node", "node": [1]}, {"event": "node", "node": "n", "slots": -1}, {"event": "node", "node": "n", "slots": 1.5},
                {"event": "end", "job": "j", "node": "n", "start": 1}, {"event": "end", "job": "j", "node": "n", "duration": -1},
+               {"event": "end", "job": "j", "node": "n", "duration": 1, "waited": -1},
                {"event": "end", "job": "j", "node": "n", "start": 1, "end": 2, "status": "SUCCESS"}, {"event": "switch"},
                {"event": "resume", "action": "all"}, {"event": "load"}, {"event": "hello", "protocol": 2}, {"event": "nodes", "nodes": 3},
                {"event": "node", "node": "x" * 1025}, {"event": "node", "node": True}, {"event": "rank_places"}]
@@ -332,6 +334,28 @@ class Schema(Watch):
             schema = {"$ref": f"#/definitions/event_{e['event']}", "definitions": SCHEMA["definitions"]}
             self.assertFalse(jsonschema.Draft7Validator(schema).is_valid(e), e)
         self.assertEqual([f["line"] for f in of("fault", self.told(bad))], list(range(1, len(bad) + 1)))
+
+
+class Gangs(Watch):
+    def steps(self, **of_end):
+        """Steps of 8 ranks that all wait for n3; `of_end` says of an end's members what they are, from its own work."""
+        draw, events = random.Random(3), [{"event": "node", "node": f"n{i}"} for i in range(8)]
+        for step in range(30):
+            work = [draw.gauss(1, 0.05) * (2 if i == 3 else 1) for i in range(8)]
+            for i, own in enumerate(work):
+                more = {name: find(own, max(work)) for name, find in of_end.items()}
+                events.append({"event": "end", "job": step, "task": i, "node": f"n{i}", "start": 3 * step,
+                               "end": 3 * step + max(work) + 0.001 * draw.random(), **more})
+            events.append({"event": "decide", "now": 3 * step + 2.9})
+        return of("plan", self.told(events))
+
+    def test_waits_name_the_node_and_durations_get_a_note(self):
+        plans = self.steps(waited=lambda own, longest: longest - own)
+        self.assertEqual({n["node"] for p in plans for n in p["nodes"] if n["state"] != "healthy"}, {"n3"})
+        self.assertFalse(any(note["note"] == "ends_coincide" for p in plans for note in p["notes"]))
+        plans = self.steps()
+        self.assertEqual({n["node"] for p in plans for n in p["nodes"] if n["state"] != "healthy"}, set())
+        self.assertIn("ends_coincide", [note["note"] for note in plans[-1]["notes"]])
 
 
 class Damage(Watch):

@@ -33,6 +33,7 @@ enum class member : std::uint8_t {
     status,
     kind,
     input,
+    waited,
     copy,
     outrun,
     may_copy,
@@ -57,13 +58,13 @@ enum class member : std::uint8_t {
     name,
     plans,
 };
-inline constexpr std::size_t member_count = 35;
+inline constexpr std::size_t member_count = 36;
 
 inline constexpr word_table member_names(std::array<std::string_view, member_count>{
-    "event",   "now",  "job",    "task",   "node",      "attempt",  "start",    "end",      "duration",
-    "status",  "kind", "input",  "copy",   "outrun",    "may_copy", "attempts", "progress", "reported",
-    "slots",   "busy", "class",  "domain", "condition", "waiting",  "all",      "more",     "nodes",
-    "running", "on",   "action", "most",   "request",   "protocol", "name",     "plans"});
+    "event",    "now",     "job",   "task",   "node",   "attempt",   "start",    "end",      "duration",
+    "status",   "kind",    "input", "waited", "copy",   "outrun",    "may_copy", "attempts", "progress",
+    "reported", "slots",   "busy",  "class",  "domain", "condition", "waiting",  "all",      "more",
+    "nodes",    "running", "on",    "action", "most",   "request",   "protocol", "name",     "plans"});
 
 [[nodiscard]] constexpr std::string_view to_string(member m) noexcept {
     return member_names[static_cast<std::size_t>(m)];

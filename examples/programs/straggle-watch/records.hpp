@@ -21,7 +21,7 @@ struct ended_attempt {
     std::string_view job, node;
     double start = 0, end = 0;
     std::optional<std::string_view> task, attempt, kind;
-    std::optional<double> input;
+    std::optional<double> input, waited;
     std::optional<bool> copy, outrun;
     straggle::attempt_status status = straggle::attempt_status::success;
 
@@ -45,7 +45,7 @@ struct running_attempt {
     std::string job, node;
     std::optional<std::string> task, attempt, kind;
     double start = 0;
-    std::optional<double> progress, reported, input;
+    std::optional<double> progress, reported, input, waited;
     std::optional<std::int64_t> attempts;
     std::optional<bool> copy, may_copy;
     std::uint64_t round = 0; ///< of the list it was in last
@@ -92,6 +92,7 @@ inline auto make_mitigator(straggle::mitigator_options const& options) {
                                  .end = &ended_attempt::end,
                                  .status = &ended_attempt::status,
                                  .input = &ended_attempt::input,
+                                 .waited = &ended_attempt::waited,
                                  .kind = &ended_attempt::kind,
                                  .is_copy = &ended_attempt::copy,
                                  .outrun = &ended_attempt::outrun},
@@ -102,6 +103,7 @@ inline auto make_mitigator(straggle::mitigator_options const& options) {
                                  .progress = &running_attempt::progress,
                                  .reported = &running_attempt::reported,
                                  .input = &running_attempt::input,
+                                 .waited = &running_attempt::waited,
                                  .kind = &running_attempt::kind,
                                  .is_copy = &running_attempt::copy,
                                  .may_copy = &running_attempt::may_copy,

@@ -18,6 +18,12 @@ std::string_view node_in(members& m, bool is_needed) {
     return node.value_or("");
 }
 
+std::optional<double> waited_in(members& m) {
+    auto const waited = m.number(member::waited);
+    if (waited && !(*waited >= 0)) m.fail(fault::bad_value, member::waited);
+    return waited;
+}
+
 attempt_names names_in(members& m, bool needs_node) {
     return {.job = m.needed_name(member::job),
             .task = m.sent_name(member::task),
@@ -33,7 +39,7 @@ void watch::on_start(members& m) {
     if (!names.start) m.fail(fault::missing_member, member::start);
     auto const kind = m.name(member::kind);
     auto const input = m.number(member::input), reported = m.time(member::reported);
-    auto const progress = m.number(member::progress);
+    auto const progress = m.number(member::progress), waited = waited_in(m);
     auto const attempts = m.count(member::attempts);
     auto const copy = m.flag(member::copy), may_copy = m.flag(member::may_copy);
     if (progress && !(*progress >= 0 && *progress <= 1)) m.fail(fault::bad_value, member::progress);
@@ -44,6 +50,7 @@ void watch::on_start(members& m) {
     if (names.task) assign(row->task, names.task);
     assign(row->kind, kind);
     row->input = input;
+    row->waited = waited;
     row->progress = progress;
     row->reported = reported;
     if (progress && !reported && has_time_) row->reported = time_;
@@ -56,11 +63,14 @@ void watch::on_start(members& m) {
 void watch::on_progress() {
     attempt_names const names = names_in(members_, false);
     auto const progress = members_.number(member::progress), reported = members_.time(member::reported);
-    if (!progress) members_.fail(fault::missing_member, member::progress);
+    auto const waited = waited_in(members_);
+    if (!progress && !waited) members_.fail(fault::missing_member, member::progress);
     if (progress && !(*progress >= 0 && *progress <= 1)) members_.fail(fault::bad_value, member::progress);
     if (!members_.ok()) return;
     running_attempt* const row = cluster_.find(names);
     if (row == nullptr) return members_.fail(fault::unknown_attempt, "");
+    if (waited) row->waited = waited;
+    if (!progress) return;
     row->progress = progress;
     row->reported = reported;
     if (!reported && has_time_) row->reported = time_;
@@ -104,6 +114,7 @@ void watch::on_end() {
                           .attempt = names.attempt,
                           .kind = m.name(member::kind),
                           .input = m.number(member::input),
+                          .waited = waited_in(m),
                           .copy = m.flag(member::copy),
                           .outrun = m.flag(member::outrun),
                           .status = m.word(member::status, status_words, straggle::attempt_status::success)};
@@ -114,6 +125,7 @@ void watch::on_end() {
         if (!attempt.task && row->task) attempt.task = *row->task;
         if (!attempt.kind && row->kind) attempt.kind = *row->kind;
         if (!attempt.input) attempt.input = row->input;
+        if (!attempt.waited) attempt.waited = row->waited;
         if (!attempt.copy) attempt.copy = row->copy;
     }
     // Without a clock of their own, ends move the time on between decisions. The library refuses those that
