@@ -7,6 +7,7 @@
 
 #include <straggle/mitigate/mitigator.hpp>
 #include <straggle/mitigate/reason.hpp>
+#include <straggle/mitigate/stages.hpp>
 
 #include <doctest/doctest.h>
 

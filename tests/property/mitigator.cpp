@@ -8,6 +8,7 @@
 #include "support/seed.hpp"
 
 #include <straggle/mitigate/mitigator.hpp>
+#include <straggle/mitigate/stages.hpp>
 
 #include <doctest/doctest.h>
 

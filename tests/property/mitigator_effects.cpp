@@ -7,7 +7,9 @@
 #include "mitigate/small_cluster.hpp"
 #include "support/allocations.hpp"
 
+#include <straggle/assign/rank_places.hpp>
 #include <straggle/mitigate/mitigator.hpp>
+#include <straggle/mitigate/stages.hpp>
 
 #include <doctest/doctest.h>
 

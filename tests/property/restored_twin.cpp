@@ -8,7 +8,9 @@
 #include "support/seed.hpp"
 
 #include <straggle/detect/over_median.hpp>
+#include <straggle/detect/straggler_scan.hpp>
 #include <straggle/mitigate/mitigator.hpp>
+#include <straggle/mitigate/stages.hpp>
 
 #include <doctest/doctest.h>
 

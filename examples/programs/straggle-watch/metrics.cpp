@@ -1,6 +1,8 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
+#include <straggle/blacklist/node_stage.hpp>
+
 #include "metrics.hpp"
 
 #include "../common/text.hpp"
