@@ -178,7 +178,7 @@ class dynamic_blacklist {
         std::uint32_t const at = nodes_.ids().find(node);
         return at == detail::no_index ? slowdown{} : decisions_.slowdown_of(at);
     }
-    /// The same from minimal evidence: for display only, no decision uses it. O(1)
+    /// The same from minimal evidence. A verdict may rest on it, from 4 tasks in 2 jobs on. O(1)
     [[nodiscard]] slowdown estimate_of(node_key node) const {
         std::uint32_t const at = nodes_.ids().find(node);
         return at == detail::no_index ? slowdown{} : decisions_.estimate_of(at);

@@ -127,7 +127,8 @@ class slowdown_evidence {
     [[nodiscard]] slowdown whole_slowdown_of(std::uint32_t node) const noexcept {
         return store_.whole_slowdown_of(node);
     }
-    /// The current value from minimal evidence; unknown without any sibling elsewhere.
+    /// The current value from minimal evidence, which a verdict may rest on; unknown without any sibling
+    /// elsewhere.
     [[nodiscard]] slowdown estimate_of(std::uint32_t node) const noexcept { return store_.estimate_of(node); }
     /// Number of jobs on a node that have siblings elsewhere.
     [[nodiscard]] std::uint32_t jobs_of(std::uint32_t node) const noexcept { return store_.groups_of(node); }
@@ -214,11 +215,8 @@ class slowdown_evidence {
     /// Sets which slowdown of a node is by design: that of its machine class. The default is 1.
     void tolerate(std::uint32_t node, double usual) { store_.tolerate(node, usual); }
 
-    /// A job is over: keeps its result and drops its attempts.
-    void finish_job(std::uint64_t job) {
-        auto const j = store_.jobs().find(job);
-        if (j != detail::job_memory::none) store_.close(j, true);
-    }
+    /// A job is over: the next `update` keeps its result and drops its attempts.
+    void finish_job(std::uint64_t job) { store_.finish(job); }
     /// A node is gone; its number may be reused.
     void forget_node(std::uint32_t node) { store_.forget_node(node); }
 

@@ -83,6 +83,7 @@ inline void evidence_store::write(byte_writer& out) const {
         out.u64(job.kind);
         for (double const x : {job.opened, job.last_seen, job.longest, job.weighed}) out.real(x);
         out.flag(job.fresh);
+        out.flag(job.over);
         out.count(job.attempts.size());
         for (timed_attempt const& a : job.attempts) {
             out.u64(a.task);
@@ -204,7 +205,7 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
         in.expect(at < none);
         j = static_cast<std::uint32_t>(at & none);
     }
-    std::size_t const jobs = in.count(8 + 8 + 32 + 2);
+    std::size_t const jobs = in.count(8 + 8 + 32 + 3);
     std::vector<unsigned char> is_unused(unused.size() + jobs);
     for (std::uint32_t const j : unused) {
         if (!in.expect(j < is_unused.size() && is_unused[j] == 0)) return in.reason();
@@ -222,6 +223,7 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
         jobs_[j].weighed = real();
         in.expect(jobs_[j].longest >= 0);
         jobs_[j].fresh = in.flag();
+        if (in.flag()) jobs_.end(j);
         std::size_t const attempts = in.count(8 + 8 + 4 + 8 + 8 + 3);
         for (std::size_t a = 0; a < attempts && in.ok(); ++a) {
             timed_attempt t;

@@ -73,6 +73,7 @@ inline void evidence_store::merge(evidence_store const& other, std::span<std::ui
         jobs_[mine].longest = (std::max)(jobs_[mine].longest, theirs.longest);
         jobs_[mine].weighed = (std::max)(jobs_[mine].weighed, theirs.weighed + later);
         jobs_[mine].fresh = true;
+        if (theirs.over) jobs_.end(mine);
     }
     if (usual_count_ < other.usual_count_) {
         usual_log_ = other.usual_log_;

@@ -109,11 +109,11 @@ class evidence_state {
     }
     // Log evidence that attempts are killed there while siblings elsewhere end.
     [[nodiscard]] double killed_evidence(std::uint32_t node) const noexcept {
-        return node < nodes_.size() ? nodes_[node].killed : 0.0;
+        return node < nodes_.size() ? nodes_[node].killed_now : 0.0;
     }
     // Attempts killed there since the last one that ended.
     [[nodiscard]] double killed_in_a_row(std::uint32_t node) const noexcept {
-        return node < nodes_.size() ? nodes_[node].killed_in_a_row : 0.0;
+        return node < nodes_.size() ? nodes_[node].in_a_row_now : 0.0;
     }
     [[nodiscard]] std::uint32_t running_on(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].running : 0;
@@ -202,12 +202,13 @@ class evidence_state {
         double outrun_log = 0;   // mean log ratio of these
         double given_up = 0;     // how many more attempts were killed than ended, lately
         double given_up_log = 0; // mean log of their age relative to the usual time
-        double killed = 0;       // log evidence that all attempts are killed there
+        double killed = 0;       // log evidence that all attempts are killed there, from finished jobs
         double killed_in_a_row = 0;
-        double survived = no_evidence; // log evidence that the latest attempts do not end
-        double last_ended = -1e300;    // latest start among the attempts that ended
-        std::uint32_t running = 0;     // comparable attempts that are not copies
-        std::uint32_t company = 0;     // all running attempts
+        double killed_now = 0, in_a_row_now = 0; // the same with unfinished jobs
+        double survived = no_evidence;           // log evidence that the latest attempts do not end
+        double last_ended = -1e300;              // latest start among the attempts that ended
+        std::uint32_t running = 0;               // comparable attempts that are not copies
+        std::uint32_t company = 0;               // all running attempts
         std::uint32_t batches = 0;
         std::size_t void_cells = 0; // its cells before this index are void
         bool outrun = false;        // lost to a copy
@@ -229,18 +230,15 @@ class evidence_state {
     static constexpr double most_outruns = 8;
 
     // Killed attempts of a job are evidence if siblings elsewhere ended: a usual node kills the same share.
-    // One job is weak evidence, however many tasks it has.
-    void weigh_killed(live_job const& job) {
+    // One job is weak evidence, however many tasks it has. Adds to what `evidence` and `in_a_row` point at.
+    void weigh_killed(live_job const& job, double node_watch::* evidence, double node_watch::* in_a_row) {
         constexpr double killed_there = 0.95, most = 4.6; // for a node that finishes nothing; ln 100
         double ended = 0, killed = 0;
         for (timed_attempt const& a : job.attempts) {
-            (a.killed ? killed : ended) += a.killed || !a.censored ? 1 : 0;
-            node_watch& n = nodes_[a.node];
-            n.job_killed = n.job_ended = 0;
+            if ((a.censored && !a.killed) || group_builder::began_before(a, beliefs_[a.node].since)) continue;
+            ++(a.killed ? killed : ended);
+            ++(a.killed ? nodes_[a.node].job_killed : nodes_[a.node].job_ended);
         }
-        for (timed_attempt const& a : job.attempts)
-            (a.killed ? nodes_[a.node].job_killed : nodes_[a.node].job_ended) +=
-                a.killed || !a.censored ? 1 : 0;
         for (timed_attempt const& a : job.attempts) {
             node_watch& n = nodes_[a.node];
             double const k = std::exchange(n.job_killed, 0.0), e = std::exchange(n.job_ended, 0.0);
@@ -251,8 +249,8 @@ class evidence_state {
             double const by =
                 k * std::log(killed_there / usual) + e * std::log((1 - killed_there) / (1 - usual));
             if (by > 0 && !(ends > others / 2)) continue;
-            n.killed = (std::max)(0.0, n.killed + std::clamp(by, -most, most));
-            n.killed_in_a_row = e > 0 ? 0.0 : n.killed_in_a_row + k;
+            n.*evidence = (std::max)(0.0, n.*evidence + std::clamp(by, -most, most));
+            n.*in_a_row = e > 0 ? 0.0 : n.*in_a_row + k;
         }
     }
     [[nodiscard]] double chance_slow_now(node_watch const& n) const noexcept {

@@ -42,6 +42,9 @@ class evidence_store : public evidence_state {
     // Adds an attempt with a length above 0. Strong guarantee.
     void add(ended_attempt const& a, double length) {
         room_for_node(a.node);
+        if (jobs_.is_any_over())
+            if (std::uint32_t const j = jobs_.find(a.job); j != job_memory::none && jobs_[j].over)
+                close(j, true);
         seen_ = seen_in_window_ = true;
         std::int32_t const ticks = log_ticks(length);
         bool const censored = a.as != attempt_status::success;
@@ -57,14 +60,18 @@ class evidence_store : public evidence_state {
         if (!censored && !a.copy) learn_usual(ticks * nats_per_tick);
     }
 
+    // Closes a job at the next update.
+    void finish(std::uint64_t key) {
+        if (std::uint32_t const j = jobs_.find(key); j != job_memory::none) jobs_.end(j);
+    }
     // Finishes the job not seen for longest. @pre there is one
     void close_idlest() { close(jobs_.idlest(), true); }
     // Makes the comparisons of a job final and drops its attempts; drops the job as well if it is over.
     void close(std::uint32_t j, bool over) {
         live_job& job = jobs_[j];
         see_races(job, {});
-        weigh_killed(job);
-        learn_input(job);
+        weigh_killed(job, &node_watch::killed, &node_watch::killed_in_a_row);
+        inputs_.learn(job.kind, span_of(job.attempts));
         if (build(j, {})) {
             cells_.insert(cells_.end(), builder_.cells().begin(), builder_.cells().end());
             groups_.push_back(builder_.group());
@@ -95,6 +102,7 @@ class evidence_store : public evidence_state {
                 std::uint32_t max_nodes) {
         sort_running(now, running, max_nodes);
         this->empty_void_cells();
+        settle_inputs(now);
         close_old(now);
         if (!running.empty()) seen_ = seen_in_window_ = true;
         idle_ = !seen_ && now > updated_ ? now - updated_ : 0.0;
@@ -206,13 +214,25 @@ class evidence_store : public evidence_state {
         builder_.input_slope = inputs_.slope(jobs_[j].kind);
         return builder_.build(span_of(jobs_[j].attempts), running, span_of(beliefs_));
     }
-    // Learns from a closed job how times depend on input. If the exponent changes, corrects all stored
-    // comparisons and resets the detectors: their sums cannot be corrected.
-    void learn_input(live_job const& job) {
-        inputs_.learn(job.kind, span_of(job.attempts));
-        double const more = inputs_.settle(job.kind);
+    // Decides by all jobs, finished or not, how times depend on input. Where the exponent changes, corrects
+    // all stored comparisons and resets the detectors: their sums cannot be corrected.
+    void settle_inputs(double now) {
+        auto const for_each_with_input = [this](auto&& visit) {
+            for (std::uint32_t j = 0; j < jobs_.bound(); ++j)
+                if (jobs_.contains(j) && jobs_[j].with_input >= 2) visit(jobs_[j]);
+        };
+        bool is_any_new = false;
+        for_each_with_input(
+            [&](live_job const& job) { is_any_new = is_any_new || job.fresh || is_old(job, now); });
+        if (!is_any_new) return;
+        inputs_.keep();
+        for_each_with_input([this](live_job const& job) { inputs_.learn(job.kind, span_of(job.attempts)); });
+        for_each_with_input([this](live_job const& job) { use_slope(job.kind, inputs_.settle(job.kind)); });
+        inputs_.restore();
+    }
+    void use_slope(std::uint64_t kind, double more) {
         if (more == 0) return;
-        correct_inputs(groups_, cells_, job.kind, more);
+        correct_inputs(groups_, cells_, kind, more);
         solver_.forget();
         constexpr double plain = 0.1; // in units of the exponent
         if (std::fabs(more) > plain)
@@ -241,7 +261,7 @@ class evidence_store : public evidence_state {
             if (r.node >= max_nodes || !is_finite(r.start)) continue;
             room_for_node(r.node);
             if (r.job != key || j == job_memory::none) j = jobs_.find(key = r.job);
-            if (j == job_memory::none) continue;
+            if (j == job_memory::none || jobs_[j].over) continue;
             live_job& job = jobs_[j];
             job.last_seen = (std::max)(job.last_seen, now);
             job.longest = (std::max)(job.longest, now - r.start);
@@ -284,11 +304,14 @@ class evidence_store : public evidence_state {
         }
     }
 
+    static bool is_old(live_job const& job, double now) noexcept {
+        return job.over || now - job.last_seen > 3 * job.longest;
+    }
     void close_old(double now) {
         for (std::uint32_t j = 0; j < jobs_.bound(); ++j) {
             if (!jobs_.contains(j)) continue;
             live_job const& job = jobs_[j];
-            if (now - job.last_seen > 3 * job.longest)
+            if (is_old(job, now))
                 close(j, true);
             else if (job.attempts.size() >= 64 && now - job.opened > 8 * job.longest)
                 close(j, false);
@@ -327,8 +350,16 @@ class evidence_store : public evidence_state {
     // Compares nodes within unfinished jobs, using current beliefs.
     void look_at_live() {
         live_.clear();
-        for (node_watch& n : nodes_) n.live_races = 0;
-        for_each_live([this](std::uint32_t j, std::span<running_time const> running) {
+        bool is_any_suspected = false; // only then do ended attempts matter
+        for (node_watch& n : nodes_) {
+            n.live_races = 0;
+            n.killed_now = n.killed;
+            n.in_a_row_now = n.killed_in_a_row;
+            is_any_suspected = is_any_suspected || n.killed > 0;
+        }
+        for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
+            if (is_any_suspected || jobs_[j].killed > 0)
+                weigh_killed(jobs_[j], &node_watch::killed_now, &node_watch::in_a_row_now);
             bool const tells = build(j, running);
             for (race_score const& r : builder_.races()) nodes_[r.node].live_races += r.log_evidence;
             if (tells) shrink_all(live_.add(live_group(j), builder_.cells(), builder_.scores()));

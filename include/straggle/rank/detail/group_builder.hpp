@@ -111,6 +111,9 @@ class group_builder {
     [[nodiscard]] double proved_pace(node_belief const& b) const noexcept {
         return b.pace - 2 * std::sqrt(usual_variance / (1 + b.paced));
     }
+    static bool began_before(timed_attempt const& a, double since) noexcept {
+        return a.end < since || (since > -1e299 && a.end - std::exp(a.ticks * nats_per_tick) < since);
+    }
     // Whether there are enough siblings to judge a single attempt by.
     [[nodiscard]] bool has_tail() const noexcept { return siblings_.events() >= 8; }
     [[nodiscard]] double origin() const noexcept { return origin_; }
@@ -154,10 +157,6 @@ class group_builder {
         }
         return false;
     }
-    static bool began_before(timed_attempt const& a, double since) noexcept {
-        return a.end < since || (since > -1e299 && a.end - std::exp(a.ticks * nats_per_tick) < since);
-    }
-
     void gather(std::span<timed_attempt const> ended, std::span<running_time const> running,
                 std::span<node_belief const> beliefs) {
         entries_.clear();

@@ -9,6 +9,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/log_ticks.hpp>
@@ -48,6 +49,22 @@ class input_slopes {
             if (counts(a))
                 learn(kind, a.node, static_cast<double>(a.input) - input / n,
                       a.ticks * nats_per_tick - time / n);
+    }
+    // What is learned between the two holds only there, except for the slopes in use.
+    void keep() {
+        reserve_for(kept_kinds_, kinds_.size());
+        reserve_for(kept_nodes_, nodes_.size());
+        kept_kinds_.assign(kinds_.begin(), kinds_.end());
+        kept_nodes_.assign(nodes_.begin(), nodes_.end());
+    }
+    void restore() noexcept {
+        for (std::size_t k = 0; k < kinds_.size(); ++k) {
+            double const used = kinds_[k].used;
+            kinds_[k] = k < kept_kinds_.size() ? kept_kinds_[k] : kind_sums{};
+            kinds_[k].used = used;
+        }
+        for (std::size_t n = 0; n < nodes_.size(); ++n)
+            nodes_[n] = n < kept_nodes_.size() ? kept_nodes_[n] : node_means{};
     }
     // Decides on the slope to use from now on.
     // @return the change
@@ -180,8 +197,8 @@ class input_slopes {
     }
 
     interner<std::uint64_t> names_;
-    std::vector<kind_sums> kinds_;
-    std::vector<node_means> nodes_;
+    std::vector<kind_sums> kinds_, kept_kinds_;
+    std::vector<node_means> nodes_, kept_nodes_;
 };
 
 } // namespace straggle::detail

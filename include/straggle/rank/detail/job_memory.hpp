@@ -53,8 +53,10 @@ struct live_job {
     double last_seen = 0; // last time an attempt of it ended or ran
     double longest = 0;   // longest attempt, ended or running
     std::uint64_t kind = 0;
-    double weighed = never; // up to when it was used to find hung nodes
-    bool fresh = false;     // an attempt ended since it was last examined
+    double weighed = never;                   // up to when it was used to find hung nodes
+    bool fresh = false;                       // an attempt ended since it was last examined
+    bool over = false;                        // waits for the next update to be closed
+    std::uint32_t killed = 0, with_input = 0; // attempts
 };
 
 class job_memory {
@@ -89,7 +91,8 @@ class job_memory {
             fresh.longest = 0;
             fresh.kind = 0;
             fresh.weighed = live_job::never;
-            fresh.fresh = false;
+            fresh.fresh = fresh.over = false;
+            fresh.killed = fresh.with_input = 0;
             idle_.add(key, now);
         }
         return job;
@@ -110,19 +113,30 @@ class job_memory {
     }
     // Strong guarantee.
     void add(std::uint32_t job, timed_attempt const& attempt) {
-        jobs_[job].attempts.push_back(attempt);
+        live_job& to = jobs_[job];
+        to.attempts.push_back(attempt);
+        to.killed += attempt.killed ? 1u : 0u;
+        to.with_input += is_nan(static_cast<double>(attempt.input)) ? 0u : 1u;
         ++attempts_;
     }
+    // Marks a job as over.
+    void end(std::uint32_t job) noexcept {
+        over_ += jobs_[job].over ? 0u : 1u;
+        jobs_[job].over = true;
+    }
+    [[nodiscard]] bool is_any_over() const noexcept { return over_ != 0; }
     // Drops the attempts of a job that continues.
     void empty(std::uint32_t job, double now) noexcept {
         attempts_ -= jobs_[job].attempts.size();
         jobs_[job].attempts.clear();
         jobs_[job].opened = now;
         jobs_[job].fresh = false;
+        jobs_[job].killed = jobs_[job].with_input = 0;
     }
     void erase(std::uint32_t job) {
         attempts_ -= jobs_[job].attempts.size();
         jobs_[job].attempts.clear();
+        over_ -= jobs_[job].over ? 1u : 0u;
         keys_.erase(job);
     }
     // The job not seen for longest. @pre there is one
@@ -137,7 +151,7 @@ class job_memory {
     interner<std::uint64_t> keys_;
     std::vector<live_job> jobs_; // by index
     idle_order<double> idle_;
-    std::size_t attempts_ = 0;
+    std::size_t attempts_ = 0, over_ = 0;
 };
 
 } // namespace straggle::detail
