@@ -106,6 +106,10 @@ inline void append_reason(std::string& out, planned_node const& n) {
         if (said) detail::append(out, "; ");
         if (n.why.rule == "races")
             detail::append(out, "its copies end later than what they copy");
+        else if (n.why.rule == "failures")
+            detail::append(out, "its tasks fail");
+        else if (n.why.rule == "killed" || n.why.rule == "hung")
+            detail::append(out, "its tasks do not end");
         else if (n.slow.is_known() || n.causes != 0)
             append_reason(out, n.slow);
         else
