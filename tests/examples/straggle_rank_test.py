@@ -457,6 +457,59 @@ class Inputs(Folder):
                 self.assertGreater(rank(seed.read_bytes()[1:])["records"]["used"], 0)
 
 
+class FirstScreen(Folder):
+    """No sentence contradicts the next one."""
+
+    def said(self, rows):
+        text = HEADER + "".join(f"{row},,\n" for row in rows)
+        return " ".join(run("-", stdin=text.encode()).stdout.decode().split())
+
+    @staticmethod
+    def healthy(jobs, nodes):
+        return [f"j{j},{t},0,n{t},{j * 1000},{j * 1000 + 900 + (t * 7 + j * 3) % 11},success"
+                for j in range(jobs) for t in range(nodes)]
+
+    def test_a_job_that_fails_everywhere_is_named_and_no_node(self):
+        for jobs, nodes, tasks, on in ((10, 10, 6, 2), (1, 8, 8, 4), (6, 5, 40, 5)):
+            with self.subTest(jobs=jobs, nodes=nodes, tasks=tasks, on=on):
+                said = self.said(self.healthy(jobs, nodes) + [f"bad,{t},0,n{t % on},500,520,failed" for t in range(tasks)])
+                self.assertIn("Avoid no node.", said)
+                self.assertIn("Next: look at job bad: its tasks fail wherever they run", said)
+                self.assertIn(f"bad: {tasks} tasks failed on {on} nodes, none ended well", said)
+                self.assertNotIn("Failures, where", said)
+
+    def test_a_job_that_fails_on_its_only_node(self):
+        said = self.said(self.healthy(8, 6) + ["lone,0,0,n2,500,520,failed"])
+        self.assertIn("Avoid no node.", said)
+        self.assertIn("lone: 1 task failed on 1 node, none ended well: nothing of it ran elsewhere", said)
+
+    def test_failing_nodes_are_named_instead_of_their_jobs(self):
+        said = self.said([f"a{t % 4},{t},0,h{t % 3},{t * 1000},{t * 1000 + 50},{'failed' if t % 3 else 'success'}"
+                          for t in range(90)])
+        self.assertIn("h1: 100 % of its latest attempts failed", said)
+        self.assertNotIn("its tasks fail, not its nodes", said)
+
+    def test_nothing_to_compare(self):
+        alone = self.said([f"a{t % 3},{t},0,solo,{t * 1000},{t * 1000 + 500 + t % 5},success" for t in range(60)])
+        self.assertIn("solo is the only node, so nothing can be compared.", alone)
+        self.assertNotIn("compared.", alone.split("so nothing can be compared.")[1].replace("could not be compared", ""))
+        self.assertIn("60 attempts could not be compared", alone)
+        killed = self.said([f"a{t % 3},{t},0,h{t % 3},{t * 1000},{t * 1000 + 500},killed" for t in range(60)])
+        self.assertIn("60 of 60 attempts were killed, on all of 3 nodes: no single node can be blamed.", killed)
+        apart = self.said([f"j{n},{t},0,m{n},{t * 1000},{t * 1000 + 500 + t % 5},success" for n in range(4) for t in range(30)])
+        self.assertIn("too little is known", apart)
+        self.assertNotIn("nothing has to be done", apart)
+
+    def test_long_names_keep_what_differs(self):
+        rows = [f"j{j},{t},0,eord-dataproc-query-w-{t}.c.rapids-spark.internal,{j * 1000},{j * 1000 + 900 * (3 if t == 2 else 1) + j % 7},success"
+                for j in range(10) for t in range(4)]
+        self.assertIn("eord-dataproc-query-w-2.. 0", self.said(rows))
+
+    def test_a_value_that_is_no_number(self):
+        done = run("-", stdin=b"job,node,start_ms,end_ms\na,n1,2026-01-01T00:00:00,5\na,n2,1,5\n")
+        self.assertIn("start_ms is '2026-01-01T00:00:00', expected is a number", done.stdout.decode())
+
+
 class LargeFiles(Folder):
     def bytes_a_row(self, path, rows, *arguments):
         """Of memory at most; None where that cannot be told."""

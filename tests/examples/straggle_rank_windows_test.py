@@ -366,6 +366,60 @@ class OneAnswer(unittest.TestCase):
                     compared += 1
         self.assertGreater(compared, 5)
 
+    def whole_and_window(self, rows, window="30d"):
+        text = HEADER + "".join(rows)
+        whole = json.loads(succeeded(run("--format", "json", "-", stdin=text.encode())))
+        by_window = json.loads(succeeded(run("--format", "json", "--window", window, "-", stdin=text.encode())))
+        return whole, by_window
+
+    def test_killed_attempts_of_the_last_jobs_count(self):
+        chance = random.Random(11)
+        for jobs, nodes in ((12, 5), (1, 6)):
+            rows = []
+            for job in range(jobs):
+                for task in range(nodes * (2 if jobs > 1 else 20)):
+                    node, start = task % nodes, job * 40_000
+                    took = round(10_000 * chance.lognormvariate(0, 0.05))
+                    row = f"j{job},{task},{{}},n{{}},{start},{{}},{{}},,\n"
+                    if node == 3:
+                        rows.append(row.format(0, 3, start + 4000, "killed"))
+                        rows.append(row.format(1, 0, start + 4000 + took, "success"))
+                    else:
+                        rows.append(row.format(0, node, start + took, "success"))
+            with self.subTest(jobs=jobs):
+                whole, by_window = self.whole_and_window(rows)
+                killed = sum("killed" in row for row in rows)
+                verdict, = whole["decision"]["blacklisted"]
+                self.assertEqual((verdict["node"], verdict["rule"]), ("n3", "killed"))
+                self.assertEqual(verdict["value"], killed if jobs > 1 else verdict["value"])
+                if jobs > 1:  # one job is cut in parts only where one decision is made
+                    change, = by_window["windows"][-1]["changes"]
+                    self.assertEqual((change["node"], change["value"]), ("n3", killed))
+
+    def test_large_inputs_name_no_node_in_early_windows(self):
+        for factor, slow in ((4, None), (10, None), (4, 1)):
+            chance = random.Random(3)
+            rows = []
+            for job, task in itertools.product(range(30), range(12)):
+                node = task % 6
+                size = 16e6 * chance.lognormvariate(0, 0.15) * (factor if node == 3 else 1)
+                took = round(size / 1e3 * chance.uniform(0.95, 1.05) * (2 if node == slow else 1))
+                rows.append(f"j{job},{task},0,n{node},{job * 200_000},{job * 200_000 + took},success,,{round(size)}\n")
+            with self.subTest(factor=factor, slow=slow):
+                whole, by_window = self.whole_and_window(rows, "20m")
+                expected = set() if slow is None else {f"n{slow}"}
+                self.assertEqual({v["node"] for v in whole["decision"]["blacklisted"]}, expected)
+                self.assertEqual({n for w in by_window["windows"] for n in w["blacklisted"]}, expected)
+
+    def test_windows_of_attempts_that_only_failed(self):
+        rows = [f"j{n % 5},{n},0,h{n % 3},{n * 1000},{n * 1000 + 50},failed,,\n" for n in range(90)]
+        whole, by_window = self.whole_and_window(rows, "1m")
+        self.assertEqual(whole["decision"]["blacklisted"], [])
+        self.assertTrue(all(w["blacklisted"] == [] for w in by_window["windows"]))
+        text = succeeded(run("-", stdin=(HEADER + "".join(rows)).encode())).decode()
+        self.assertIn("90 of 90 attempts failed, on all of 3 nodes: no single node can be blamed.", text)
+        self.assertNotIn("nothing has to be done", text)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -359,7 +359,8 @@ void expect_attempts(reading_report const& report) {
                     "without -X)";
         if (report.files.size() > 1) what += "; nor in the other files";
     }
-    throw program::failure(program::exit_status::bad_input, what + reasons_of(report));
+    bool const is_explained = !report.files.empty() && !report.files.front().remark.empty();
+    throw program::failure(program::exit_status::bad_input, is_explained ? what : what + reasons_of(report));
 }
 
 void expect_ended(reading_report const& report) {

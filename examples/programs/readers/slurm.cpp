@@ -240,12 +240,13 @@ bool is_state(std::string_view s) {
                          "RESIZING", "REVOKED"});
 }
 
-// `d07n[03-05]`, or a name with a number at its end, as nodes have.
+// `d07n[03-05]`, or a name with a number at its end, as nodes have, be it with a domain.
 bool is_node_list(std::string_view s) {
     if (is_no_node(s)) return true;
     auto const is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     if (s.empty() || !is_letter(s.front())) return false;
     if (s.find_first_of(" _/:=%") != std::string_view::npos) return false;
+    if (s.find('[') == std::string_view::npos) s = s.substr(0, s.find('.'));
     return s.back() == ']' || (s.back() >= '0' && s.back() <= '9');
 }
 
@@ -363,10 +364,14 @@ class headerless_rows {
 };
 
 // What is not known of an output without a header, and what to do.
-std::string headerless_remark(std::string const& missing) {
-    return "sacct without a header, and none of its columns looks like " + missing + ": run " +
-           std::string(asked_for) + ", or say which column is what, as in --columns " +
-           "job=#1,node=#4,status=#6,start=#9,end=#10";
+std::string headerless_remark(sacct_columns const& known) {
+    auto const place = [](std::optional<std::size_t> column) {
+        return column ? "#" + std::to_string(*column + 1) : std::string("#N");
+    };
+    return "sacct without a header, and none of its columns looks like " + known.missing() + ": run " +
+           std::string(asked_for) + ", or say which column is what: --columns job=" + place(known.id) +
+           ",node=" + place(known.node) + ",status=" + place(known.state) + ",start=" + place(known.start) +
+           ",end=" + place(known.end);
 }
 
 } // namespace
@@ -414,7 +419,7 @@ void read_sacct(text_window& text, given_columns const& given, collector& out) {
         }
         if (std::string const missing = columns.missing(); !missing.empty()) {
             out.leave_out(reason::not_a_record, lines.number());
-            out.remark(headerless ? headerless_remark(missing)
+            out.remark(headerless ? headerless_remark(columns)
                                   : "no column " + missing + "; run " + std::string(asked_for));
             return false;
         }

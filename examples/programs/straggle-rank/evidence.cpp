@@ -81,6 +81,13 @@ class job_cutter {
     explicit job_cutter(std::size_t jobs) : tasks_(jobs <= 2 ? jobs : 0), seen_(tasks_.size()) {}
 
     [[nodiscard]] bool cuts() const { return !tasks_.empty(); }
+    /// Calls visit(part, job) for every part of every job.
+    template <class Visit>
+    void for_each_part(std::size_t jobs, Visit&& visit) const {
+        std::size_t const parts = cuts() ? stretches : 1;
+        for (std::size_t part = 0; part < jobs * parts; ++part)
+            visit(static_cast<std::uint32_t>(part), static_cast<std::uint32_t>(part / parts));
+    }
     /// Has to be shown all attempts before the first is cut.
     void count(past_attempt const& a) { ++tasks_[a.job]; }
     void cut(past_attempt& a) {
@@ -102,17 +109,34 @@ class job_cutter {
     std::vector<std::size_t> tasks_, seen_; // by job
 };
 
-// Those that failed on several nodes, by their numbers in the history.
-std::vector<straggle::blacklist::failing_job> numbered_failing_jobs(evidence const& e, history const& h) {
-    std::vector<straggle::blacklist::failing_job> jobs;
-    auto const count = static_cast<std::uint32_t>(h.jobs.ids().size());
-    if (count <= 2) return jobs; // cut in parts, or with nothing to tell them from their nodes by
-    jobs = e.failing_jobs();
-    std::erase_if(jobs, [](straggle::blacklist::failing_job const& j) { return j.nodes < 2; });
-    if (jobs.empty()) return jobs;
+// By their numbers in the history, those with most failed tasks first. Where nodes are named for failures,
+// the jobs of which tasks end well elsewhere, or that ran on one node only, are no cause.
+std::vector<straggle::blacklist::failing_job> numbered_failing_jobs(evidence const& e, history const& h,
+                                                                    job_cutter const& cutter) {
+    using straggle::blacklist::failing_job;
+    std::size_t const count = h.jobs.size();
+    if (count < 2) return {}; // nothing to tell it from its nodes by
+    auto const fails = [](auto const& v) {
+        return straggle::blacklist::has(v.causes, straggle::blacklist::cause::failing);
+    };
+    bool const is_node_named = std::ranges::any_of(e.decision().blacklisted(), fails) ||
+                               std::ranges::any_of(e.decision().spared(), fails);
     std::unordered_map<std::uint64_t, std::uint32_t> numbers;
-    for (std::uint32_t job = 0; job < count; ++job) numbers.emplace(e.key_of_job(job), job);
-    for (straggle::blacklist::failing_job& j : jobs) j.job = numbers.at(j.job);
+    cutter.for_each_part(
+        count, [&](std::uint32_t part, std::uint32_t job) { numbers.emplace(e.key_of_job(part), job); });
+    std::vector<failing_job> jobs(count);
+    for (failing_job const& part : e.failing_jobs()) {
+        failing_job& job = jobs[numbers.at(part.job)];
+        job.failed += part.failed;
+        job.ended_well += part.ended_well;
+        job.nodes = (std::max)(job.nodes, part.nodes);
+    }
+    for (std::size_t job = 0; job < count; ++job) jobs[job].job = job;
+    std::erase_if(jobs, [&](failing_job const& j) {
+        if (j.failed == 0) return true;
+        return j.nodes < 2 ? is_node_named || j.ended_well > 0 : is_node_named && j.ended_well > 0;
+    });
+    std::ranges::stable_sort(jobs, std::ranges::greater{}, &failing_job::failed);
     return jobs;
 }
 
@@ -123,8 +147,8 @@ whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use
     evidence e(f, o, attempts_of(h), 20, true);
     double now = 0;
     std::vector<running_attempt> running; // where the history ends
+    job_cutter jobs(h.jobs.size());
     with_attempts(h, [&](auto const& attempts, auto const& fields) {
-        job_cutter jobs(h.jobs.ids().size());
         past_by_end past(attempts, fields.input);
         if (jobs.cuts()) {
             past.rest([&](past_attempt const& a) { jobs.count(a); });
@@ -149,9 +173,12 @@ whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use
         result.estimates.push_back(e.estimate_of(node));
         result.failures.push_back(e.failures_of(node));
     }
-    result.failing_jobs = numbered_failing_jobs(e, h);
-    result.not_compared = e.not_compared();
+    result.failing_jobs = numbered_failing_jobs(e, h, jobs);
     result.usual_duration = e.usual_duration();
+    // Which attempts had no sibling is known of jobs that are over.
+    jobs.for_each_part(h.jobs.size(), [&](std::uint32_t part, std::uint32_t) { e.finish(part); });
+    static_cast<void>(e.decide(now));
+    result.not_compared = e.not_compared();
     return result;
 }
 

@@ -42,6 +42,8 @@ class evidence {
     evidence(fleet const& f, options const& o, std::size_t attempts, double windows_per_error,
              bool is_one_class = false);
     void observe(past_attempt const& a);
+    /// Nothing more will be observed of a job.
+    void finish(std::uint32_t job) { list_.finish_job(job); }
     /// Decides by what was observed and what runs; of nodes only those that were seen are part of the
     /// cluster.
     straggle::blacklist_decision<std::uint32_t> const& decide(double now,
@@ -105,7 +107,7 @@ struct whole_evidence {
     std::vector<straggle::slowdown> slowdowns;                  ///< by node
     std::vector<straggle::slowdown> estimates;                  ///< by node, also from very little
     std::vector<straggle::blacklist::failure_rate> failures;    ///< by node
-    std::vector<straggle::blacklist::failing_job> failing_jobs; ///< on several nodes; `job` is its number
+    std::vector<straggle::blacklist::failing_job> failing_jobs; ///< `job` is its number
     std::uint64_t not_compared = 0;                             ///< attempts without a sibling elsewhere
     double usual_duration = 0;                                  ///< in the unit of the history
 };

@@ -287,7 +287,7 @@ class csv_file {
         number const needed = needs_input_ ? input : number{};
         number const slots = number_in(record, column::slots);
         if (names.node != attempt_names{}.node) note_slots(names.node, slots);
-        if (!is_usable({times.start, times.end, times.duration, needed, slots})) return;
+        if (!is_usable({times.start, times.end, times.duration, needed, slots}, record)) return;
         if (is_running(record, times)) {
             add_running(to_, names, times.start, is_known(input) ? value_of(input) : 0);
             return;
@@ -330,22 +330,27 @@ class csv_file {
         return last_status_;
     }
 
-    bool is_usable(std::array<number, 5> const& numbers) {
+    bool is_usable(std::array<number, 5> const& numbers, std::span<std::string_view const> record) {
         bool is = true;
         for (number const& n : numbers) is &= n.kind <= number_kind::real;
         if (is) return true;
         for (number_kind const fault : {number_kind::unreadable, number_kind::not_finite}) {
-            for (number const& n : numbers) {
-                if (n.kind != fault) continue;
-                note(fault == number_kind::unreadable ? history_.unparsable_number : history_.not_finite);
+            for (std::size_t i = 0; i < numbers.size(); ++i) {
+                if (numbers[i].kind != fault) continue;
+                constexpr std::array columns{column::start, column::end, column::duration, column::input,
+                                             column::slots};
+                note(fault == number_kind::unreadable ? history_.unparsable_number : history_.not_finite,
+                     columns_.name(columns[i]), columns_.field(record, columns[i]));
                 return false;
             }
         }
         return true;
     }
 
-    void note(unreadable_rows& rows) const {
-        ++rows.count;
+    void note(unreadable_rows& rows, std::string const& name, std::string_view value) const {
+        if (++rows.count == 1)
+            rows.example = name + " is '" + shortened(printable(value), 40, "..") +
+                           "', expected is a number, for a time since any moment";
         if (rows.lines.size() < 5) rows.lines.push_back(csv_.line());
     }
 

@@ -128,6 +128,7 @@ struct unended_attempt {
 struct unreadable_rows {
     std::uint64_t count = 0;
     std::vector<std::size_t> lines; ///< of the first few
+    std::string example;            ///< of the first: "start_ms is 'x', expected is a number"
 };
 
 struct history {

@@ -25,11 +25,19 @@ struct result {
     std::vector<std::string> const* json_names = nullptr; ///< of nodes
 };
 
+/// What all nodes are called at the end, from a dot on: ".c.example.org"; empty if nothing.
+[[nodiscard]] std::string_view common_domain(history const& h);
+/// The name of a node in at most so many columns: without the common domain where it is too long, then
+/// without its middle.
+[[nodiscard]] std::string name_within(history const& h, std::uint32_t node, std::string_view domain,
+                                      std::size_t most, std::string_view ellipsis);
+
 /// Records that were rejected, by reason; only reasons that occurred.
 struct rejected_records {
     std::string_view reason;
     std::uint64_t count = 0;
     std::vector<std::size_t> lines; ///< of the first few, where they are known
+    std::string example{};          ///< of the first, where it helps
 };
 [[nodiscard]] std::vector<rejected_records> rejected(history const& h, ranking const& r);
 /// "2 rejected: end_before_start (lines 3, 7)".
@@ -39,8 +47,7 @@ struct rejected_records {
 [[nodiscard]] std::string records_in_words(result const& r);
 /// How many attempts had no sibling to be compared with, as a sentence; empty if all had.
 [[nodiscard]] std::string not_compared_in_words(result const& r);
-/// Jobs that fail on several nodes: "nightly: 6 tasks failed on 2 nodes, none ended well: ...". The first
-/// five.
+/// Jobs that fail: "nightly: 6 tasks failed on 2 nodes, none ended well: ...". The first five.
 [[nodiscard]] std::vector<std::string> failing_jobs_in_words(result const& r);
 
 /// How many jobs `--normalizer work_rate` compares by time alone, since an input is missing.

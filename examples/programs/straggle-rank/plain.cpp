@@ -14,14 +14,42 @@ namespace straggle_rank {
 
 using namespace program;
 
+std::string_view common_domain(history const& h) {
+    auto const& names = h.nodes.ids();
+    if (names.size() < 2) return {};
+    std::string_view const first = *names.begin();
+    std::size_t shared = first.size();
+    for (std::string const& name : names) {
+        std::size_t same = 0;
+        while (same < shared && same < name.size() &&
+               name[name.size() - 1 - same] == first[first.size() - 1 - same])
+            ++same;
+        shared = same;
+    }
+    std::string_view const tail = first.substr(first.size() - shared);
+    std::size_t const dot = tail.find('.');
+    return dot == std::string_view::npos ? std::string_view{} : tail.substr(dot);
+}
+
+std::string name_within(history const& h, std::uint32_t node, std::string_view domain, std::size_t most,
+                        std::string_view ellipsis) {
+    std::string_view const name = h.nodes[node];
+    std::string const text = printable(name);
+    if (width(text) <= most || domain.empty()) return shortened(text, most, ellipsis);
+    std::string const host = printable(name.substr(0, name.size() - domain.size())) + std::string(ellipsis);
+    return shortened(host, most, ellipsis);
+}
+
 std::string in_words(rejected_records const& some) {
-    return grouped(some.count) + " rejected: " + std::string(some.reason) + in_lines(some.lines, some.count);
+    return grouped(some.count) + " rejected: " + std::string(some.reason) + in_lines(some.lines, some.count) +
+           (some.example.empty() ? "" : ": " + some.example);
 }
 
 std::vector<rejected_records> rejected(history const& h, ranking const& r) {
     std::vector<rejected_records> list;
     if (h.unparsable_number.count > 0)
-        list.push_back({"unparsable_number", h.unparsable_number.count, h.unparsable_number.lines});
+        list.push_back({"unparsable_number", h.unparsable_number.count, h.unparsable_number.lines,
+                        h.unparsable_number.example});
     for (std::size_t i = 0; i < straggle::record::rejection_count; ++i) {
         auto const reason = static_cast<straggle::rejection>(i);
         rejected_records entry{to_string(reason), r.attempts()[reason], {}};

@@ -41,14 +41,21 @@ constexpr glyphs unicode{"…", "─", "●", "├", "┤", "┊"};
 class table {
   public:
     table(std::ostream& out, result const& r, bool colors)
-        : out_(out), r_(r), h_(r.history), colors_(colors), glyphs_(speaks_utf8() ? unicode : ascii) {}
+        : out_(out),
+          r_(r),
+          h_(r.history),
+          colors_(colors),
+          glyphs_(speaks_utf8() ? unicode : ascii),
+          domain_(common_domain(r.history)) {}
 
     void print() {
         print_reading();
         print_decision();
         print_next_step();
-        print_levels();
-        print_nodes();
+        if (h_.nodes.size() > 1) {
+            print_levels();
+            print_nodes();
+        }
         print_failures();
         print_failing_jobs();
         print_records();
@@ -62,7 +69,7 @@ class table {
         return colors_ ? std::string(how) + std::string(text) + "\033[0m" : std::string(text);
     }
     [[nodiscard]] std::string name(std::uint32_t node, std::size_t most) const {
-        return shortened(printable(h_.nodes[node]), most, glyphs_.ellipsis);
+        return name_within(h_, node, domain_, most, glyphs_.ellipsis);
     }
     static std::string padded(std::string text, std::size_t columns) {
         std::size_t const used = width(text);
@@ -113,7 +120,7 @@ class table {
         std::string text;
         if (avoid.empty() && h_.nodes.size() == 1)
             text = "read a history of several nodes that share jobs";
-        else if (avoid.empty() && all_failed())
+        else if (avoid.empty() && none_succeeded())
             text = "look at the jobs, or at what all nodes share: no attempt succeeded on any node";
         else if (!avoid.empty())
             text = "look at " + printable(h_.nodes[avoid.front().id]) + " first, and keep new tasks off " +
@@ -124,6 +131,10 @@ class table {
             text = "look at " + printable(h_.nodes[spared.front().id]) +
                    "; it stays in service only because a limit keeps it there (--max-fraction, "
                    "--no-limits)";
+        else if (fails_everywhere())
+            text = "look at job " +
+                   printable(h_.jobs[static_cast<std::uint32_t>(r_.weighed.failing_jobs.front().job)]) +
+                   ": its tasks fail wherever they run; no node has to be avoided";
         else if (r_.ranking.nodes().size() < 2)
             text = "too little to compare: jobs of at least " + grouped(r_.options.min_tasks) +
                    " tasks on several nodes are needed (--min-tasks); read more logs at once";
@@ -133,6 +144,8 @@ class table {
         else if (!unsure().empty())
             text = "read more logs at once, so that more is known of " + listed(unsure()) +
                    (has_times() ? "; --window auto looks at shorter stretches of time" : "");
+        else if (r_.options.decides_by_slowdown() && !slowest())
+            text = "read more logs at once: nodes are compared in jobs that they share";
         else
             text = has_times()
                        ? "nothing has to be done; --window auto looks at shorter stretches of time, in "
@@ -144,27 +157,34 @@ class table {
     }
 
     // Not one attempt of several succeeded, wherever it ran.
-    [[nodiscard]] bool all_failed() const {
+    [[nodiscard]] bool none_succeeded() const {
         auto const& counts = r_.ranking.attempts();
-        return counts.used + counts.superseded == 0 && counts.failed > 1;
+        return counts.used + counts.superseded == 0 && counts.failed + counts.killed > 1;
+    }
+    // The first of the jobs that fail does so on several nodes, and nowhere ends well.
+    [[nodiscard]] bool fails_everywhere() const {
+        auto const& jobs = r_.weighed.failing_jobs;
+        return !jobs.empty() && jobs.front().nodes > 1 && jobs.front().ended_well == 0;
     }
 
     // What can be said where nothing can be compared.
     [[nodiscard]] std::string incomparable() const {
         auto const& counts = r_.ranking.attempts();
-        std::uint64_t const ended = counts.used + counts.superseded + counts.failed;
-        std::string const failed = grouped(counts.failed) + " of " + counts_of(ended);
+        std::uint64_t const bad = counts.failed + counts.killed;
+        std::string const happened = counts.killed == 0   ? " failed"
+                                     : counts.failed == 0 ? " were killed"
+                                                          : " failed or were killed";
+        std::string const text =
+            grouped(bad) + " of " + counted(counts.used + counts.superseded + bad, "attempt") + happened;
         if (h_.nodes.size() == 1)
             return name(0, 40) + " is the only node, so nothing can be compared" +
-                   (counts.failed > 0 ? "; " + failed + " failed on it" : "");
-        return failed + " failed, on all of " + counted(h_.nodes.size(), "node") +
-               ": no single node can be blamed";
+                   (bad > 0 ? "; " + text + " on it" : "");
+        return text + ", on all of " + counted(h_.nodes.size(), "node") + ": no single node can be blamed";
     }
-    static std::string counts_of(std::uint64_t attempts) { return counted(attempts, "attempt"); }
 
     void print_decision() {
         if (r_.expected == nullptr && r_.decision.blacklisted().empty() &&
-            (h_.nodes.size() == 1 || all_failed())) {
+            (h_.nodes.size() == 1 || none_succeeded())) {
             out_ << paint(bold, "Avoid no node.") << "\n  ";
             print_wrapped(incomparable() + ".", 2, 2);
             out_ << '\n';
@@ -177,7 +197,7 @@ class table {
         else
             out_ << paint(bold, "Avoid " + counted(avoid.size(), "node") + ":") << '\n';
         std::string const note =
-            r_.options.decides_by_slowdown() ? nobody() : remark(r_.decision, r_.ranking);
+            r_.options.decides_by_slowdown() ? why_none() : remark(r_.decision, r_.ranking);
         if (!note.empty() && avoid.empty() && spared.empty()) {
             out_ << "  ";
             print_wrapped(note + ".", 2, 2);
@@ -197,12 +217,19 @@ class table {
                });
     }
 
-    // Why no node is to be avoided.
-    [[nodiscard]] std::string nobody() const {
+    // Of the nodes of which enough is known.
+    [[nodiscard]] std::optional<std::uint32_t> slowest() const {
         auto const& all = r_.weighed.slowdowns;
         std::optional<std::uint32_t> worst;
         for (std::uint32_t n = 0; n < all.size(); ++n)
             if (all[n].is_known() && (!worst || all[n].value > all[*worst].value)) worst = n;
+        return worst;
+    }
+
+    // Why no node is to be avoided.
+    [[nodiscard]] std::string why_none() const {
+        auto const& all = r_.weighed.slowdowns;
+        std::optional<std::uint32_t> const worst = slowest();
         auto const few = unsure();
         std::string const behind = listed(few, true);
         if (!worst)
@@ -248,7 +275,8 @@ class table {
 
     // Those that fail more than others do.
     void print_failures() {
-        if (h_.nodes.size() == 1 || all_failed()) return;
+        // Where jobs fail wherever they run, the nodes that had them are not to blame.
+        if (h_.nodes.size() == 1 || none_succeeded() || !r_.weighed.failing_jobs.empty()) return;
         auto const& all = r_.weighed.failures;
         std::vector<std::uint32_t> worse;
         for (std::uint32_t n = 0; n < all.size(); ++n)
@@ -269,8 +297,7 @@ class table {
 
     // What fails wherever it runs says nothing of nodes.
     void print_failing_jobs() {
-        if (h_.nodes.size() == 1 || all_failed()) return;
-        if (r_.weighed.failing_jobs.empty()) return;
+        if (h_.nodes.size() == 1 || none_succeeded() || r_.weighed.failing_jobs.empty()) return;
         out_ << paint(bold, "Jobs that fail") << ":\n";
         for (std::string const& line : failing_jobs_in_words(r_)) {
             out_ << "  ";
@@ -410,6 +437,7 @@ class table {
             ++(job.reason == straggle::status::no_spread ? equal : small);
             attempts += job.attempts;
         }
+        if (h_.nodes.size() == 1) return;
         out_ << paint(bold, "Jobs") << ": " << grouped(r_.ranking.usable_jobs()) << " compared";
         if (small + equal > 0)
             out_ << "; left out with " << counted(attempts, "attempt") << ": " << grouped(small)
@@ -425,6 +453,7 @@ class table {
     history const& h_;
     bool colors_;
     glyphs const& glyphs_;
+    std::string_view domain_; // what all names end with
     std::size_t strip_width_ = 0;
     double low_ = 0, high_ = 0;
 };
@@ -440,9 +469,7 @@ std::string records_in_words(result const& r) {
 
 std::string not_compared_in_words(result const& r) {
     std::uint64_t const n = r.weighed.not_compared;
-    return n == 0
-               ? ""
-               : counted(n, "attempt") + " could not be compared: no sibling ended on another node in time";
+    return n == 0 ? "" : counted(n, "attempt") + " could not be compared: no sibling ended on another node";
 }
 
 std::vector<std::string> failing_jobs_in_words(result const& r) {
@@ -452,8 +479,9 @@ std::vector<std::string> failing_jobs_in_words(result const& r) {
     for (auto const& j : std::span(jobs).first((std::min)(jobs.size(), most)))
         lines.push_back(shortened(printable(r.history.jobs[static_cast<std::uint32_t>(j.job)]), 40, "..") +
                         ": " + counted(j.failed, "task") + " failed on " + counted(j.nodes, "node") + ", " +
-                        (j.ended_well == 0 ? "none" : grouped(j.ended_well)) +
-                        " ended well: its tasks fail, not its nodes");
+                        (j.ended_well == 0 ? "none" : grouped(j.ended_well)) + " ended well: " +
+                        (j.nodes > 1 ? "its tasks fail, not its nodes"
+                                     : "nothing of it ran elsewhere, so the node is not blamed"));
     if (jobs.size() > most)
         lines.push_back(".. and " + grouped(jobs.size() - most) + " more (--format json has all)");
     return lines;

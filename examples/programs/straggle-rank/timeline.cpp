@@ -124,8 +124,13 @@ class row_of_windows {
                 past_by_end<attempts_by_end<Time>>* past, std::span<unended_attempt const> unended) {
         std::vector<bool> const arrives = arrivals_among(attempts);
         std::size_t const size = attempts.size();
+        // Failed and killed attempts decide as well, where attempts are what decides.
+        auto const counts = [&](std::size_t which) {
+            attempt<Time> const& a = attempts[which];
+            return arrives[which] || (past != nullptr && a.job() && a.node());
+        };
         auto const next_from = [&](std::size_t i) {
-            while (i < size && !arrives[i]) ++i;
+            while (i < size && !counts(i)) ++i;
             return i;
         };
         std::size_t i = next_from(0);
@@ -146,7 +151,7 @@ class row_of_windows {
         auto const step = [&](std::size_t which) { return step_of(*attempts[which].end()); };
         t.first = step(i);
         std::size_t last = size - 1;
-        while (!arrives[last]) --last;
+        while (!counts(last)) --last;
         t.last = step(last);
         std::int64_t number = t.first, heard = t.first;
         std::vector<past_attempt> ended; // since the last window
@@ -168,7 +173,7 @@ class row_of_windows {
                 attempts.forget_before(past == nullptr ? i : (std::min)(i, past->done()));
             };
             for (; i < size && step(i) == number; i = next_from(i + 1)) {
-                watch.observe(attempts[i]);
+                if (arrives[i]) watch.observe(attempts[i]);
                 heard = number;
                 // A window may hold nearly all of them: they go while it is read.
                 if (i % 1024 == 0) tell_until(static_cast<double>(*attempts[i].end() - origin));
@@ -233,13 +238,13 @@ class row_of_windows {
         straggle::interner<std::uint64_t> done;
         for (std::size_t i = 0; i < attempts.size(); ++i) {
             attempt<Time> const& a = attempts[i];
+            if (a.end()) static_cast<void>(step_of(*a.end())); // a failure now rather than half way
             if (!is_usable(a)) continue;
             if (once && a.task()) {
                 std::size_t const before = done.size();
                 done.insert((std::uint64_t{*a.job()} << 32) | *a.task());
                 if (done.size() == before) continue; // superseded
             }
-            static_cast<void>(step_of(*a.end())); // a failure now rather than half way
             arrives[i] = true;
         }
         return arrives;
@@ -297,7 +302,11 @@ window_calendar calendar_of(history const& h, options const& o) {
 window_lengths recommended_lengths(history const& h, options const& o) {
     double const slide = recommendation(h).slide * milliseconds_per_step(h, o);
     if (!(slide > 0))
-        throw failure(exit_status::bad_input, "--window auto: " + h.file + " tells nothing of windows");
+        throw failure(
+            exit_status::bad_input,
+            "--window auto: no attempt in " + h.file +
+                " has succeeded, so that none says how long a window should be; choose a length, as "
+                "in --window 1h");
     // Round lengths, and never shorter.
     constexpr std::int64_t s = 1000, m = 60 * s, hour = 60 * m, day = 24 * hour;
     std::int64_t chosen = 0;

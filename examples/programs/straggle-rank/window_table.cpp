@@ -21,7 +21,7 @@ constexpr std::size_t fleet_that_fits = 40;
 class table_printer final : public window_printer {
   public:
     table_printer(history const& h, options const& o, window_calendar const& calendar, bool colors)
-        : h_(h), o_(o), calendar_(calendar), colors_(colors) {}
+        : h_(h), o_(o), calendar_(calendar), colors_(colors), domain_(common_domain(h)) {}
 
     void take(decided_window const& w) override {
         if (last_) idle_ += static_cast<std::uint64_t>(w.number - *last_ - 1); // not decided on
@@ -81,7 +81,7 @@ class table_printer final : public window_printer {
         return colors_ ? std::string(how) + std::string(text) + "\033[0m" : std::string(text);
     }
     [[nodiscard]] std::string name(std::uint32_t node) const {
-        return shortened(printable(h_.nodes[node]), 30, "..");
+        return name_within(h_, node, domain_, 30, "..");
     }
 
     // "avoid n2, n5; back n6"
@@ -149,6 +149,7 @@ class table_printer final : public window_printer {
     options const& o_;
     window_calendar const& calendar_;
     bool colors_;
+    std::string_view domain_; // what all names end with
     std::ostringstream lines_;
     std::uint64_t changed_ = 0;
     std::uint64_t idle_ = 0; // windows since the last line
