@@ -13,10 +13,11 @@ import shutil
 import subprocess
 import unittest
 
-from straggle_rank_screens_test import LOGS, PROGRAM, csv, dask, jhist, rumen, sacct, sacct_json, spark
+from straggle_rank_screens_test import (PROGRAM, dask, haproxy, haproxy_adapter, jhist, nextflow, parallel, rumen, sacct,
+                                       sacct_json, spark)
 
 OBJECTS = {"rumen": 40, "sacct_json": 1}  # attempts in an object of many lines
-READERS = [log for log in LOGS if log is not csv]
+READERS = [sacct, sacct_json, spark, jhist, rumen, nextflow, haproxy, haproxy_adapter, parallel, dask]
 
 
 def text_of(log):

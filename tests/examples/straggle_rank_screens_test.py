@@ -2,10 +2,10 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-"""The first screen of straggle-rank on a log of every format: the same run, told by each engine in its words.
+"""The first screen of straggle-rank on a log of every format: the same run, as each engine writes it.
 
-Six jobs of 40 tasks on four nodes; n3 takes twice as long. What is printed before the table of nodes is compared with
-`screens/<format>.txt`, numbers with decimal places masked. STRAGGLE_UPDATE=1 writes these files.
+Six jobs of 40 tasks on four nodes; n3 takes twice as long. What is printed before the levels is compared with
+`screens/<format>.txt`, numbers with decimal places masked. STRAGGLE_UPDATE=1 writes these files, which the guide shows.
 """
 
 import json
@@ -14,6 +14,7 @@ import random
 import re
 import subprocess
 import tempfile
+import textwrap
 import time
 import unittest
 from pathlib import Path
@@ -134,53 +135,172 @@ def dask():
                           "to": "memory", "input": 0})
 
 
-LOGS = (csv, sacct, sacct_json, spark, jhist, rumen, nextflow, haproxy, haproxy_adapter, parallel, dask)
+def sacct_archived():
+    for job, task, node, start, end in attempts():
+        yield (f"{100 + job}_{task}|ada|lab|batch|COMPLETED|{iso(start - 5000)}|{iso(start)}|{iso(end)}|1|"
+               f"{node}.example.org|0:0")
 
 
-def first_screen(text, name):
+def sacct_default():
+    for job, task, _, _, _ in attempts():
+        yield f"{100 + job}_{task}|align|batch|lab|1|COMPLETED|0:0"
+
+
+def hadoop1():
+    yield 'Meta VERSION="1" .'
+    for job, task, node, start, end in attempts():
+        name = f"1_{job:04d}_m_{task:06d}"
+        begin = f'MapAttempt TASK_TYPE="MAP" TASKID="task_{name}" TASK_ATTEMPT_ID="attempt_{name}_0" '
+        yield begin + f'START_TIME="{start}" TRACKER_NAME="tracker_{node}:localhost/127\\.0\\.0\\.1:9" .'
+        yield begin + f'TASK_STATUS="SUCCESS" FINISH_TIME="{end}" HOSTNAME="/rack/{node}" .'
+
+
+def nextflow_without_host():
+    yield "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\tduration\trealtime\t%cpu"
+    for job, task, _, start, end in attempts():
+        took = (end - start) // 1000
+        yield (f"{job * TASKS + task}\tab/{task:06x}\t{5000 + job * TASKS + task}\tSTEP{job} (s{task})\tCOMPLETED\t0\t"
+               f"{iso(start, ' ', 3)}\t{took // 60}m {took % 60}s\t{took // 60}m {took % 60}s\t98.2%")
+
+
+def sacct_of_nextflow():
+    yield "JobID|NodeList|State|Start|End"
+    for job, task, node, start, end in attempts():
+        yield f"{5000 + job * TASKS + task}|{node}|COMPLETED|{iso(start)}|{iso(end)}"
+
+
+def haproxy_json():
+    for job, task, node, start, end in attempts():
+        yield json.dumps({"time": start / 1000, "backend_name": "app", "server_name": node, "status": 200, "method": "GET",
+                          "path": f"/step{job}/run", "Tr": (end - start) // 100})
+
+
+def dask_stream():
+    yield json.dumps([{"worker": f"tcp://{node}:40331", "status": "OK", "nbytes": 28, "thread": 1, "key": f"step{job}-{task:08x}",
+                       "startstops": [{"action": "compute", "start": start / 1000, "stop": end / 1000}]}
+                      for job, task, node, start, end in attempts()])
+
+
+def pbs():
+    for job, task, node, start, end in attempts():
+        when = time.strftime("%m/%d/%Y %H:%M:%S", time.gmtime(end // 1000))
+        yield (f"{when};E;{100 + job}[{task}].head;user=ada jobname=align exec_host={node}/0*4 start={start // 1000} "
+               f"end={end // 1000} Exit_status=0 run_count=1")
+
+
+def sge():
+    yield "# Version: 8.1.9"
+    for job, task, node, start, end in attempts():
+        begin = f"all.q:{node}:users:ada:align:{100 + job}:sge:0:{start // 1000 - 5}:{start // 1000}:{end // 1000}:0:0"
+        yield begin + ":0" * 21 + f":1:{task + 1}:0:0:0:-l h_rt=1:0:NONE:0:0:0"
+
+
+def lsf():
+    for job, task, node, start, end in attempts():
+        yield (f'"JOB_FINISH" "10.1" {end // 1000} {100 + job} 1000 33816578 1 {start // 1000 - 5} 0 0 {start // 1000} "ada" "normal" '
+               f'"" "" "" "login1" "/home/ada" "" "" "" "1767225000.1" 1 "asked" 1 "{node}" 64 60.0 "align[1-40]" "run"'
+               + " 0.5" * 19 + f' "" "default" 0 1 "" "" {task + 1} 0 0 "" ""')
+
+
+def htcondor():
+    events = []
+    for job, task, node, start, end in attempts():
+        name = f"({100 + job:04d}.{task:03d}.000)"
+        events.append((start, f"001 {name} {iso(start, ' ')} Job executing on host: <192.0.2.7:9618?addrs=x>\n"
+                              f"\tSlotName: slot1_1@{node}\n..."))
+        events.append((end, f"005 {name} {iso(end, ' ')} Job terminated.\n\t(1) Normal termination (return value 0)\n..."))
+    yield from (text for _, text in sorted(events))
+
+
+def alibaba():
+    for job, task, node, start, end in attempts():
+        yield f"inst_{task},M1,j_{job},1,Terminated,{start // 1000},{end // 1000},m_{node},1,1,50,60,0.1,0.2"
+
+
+def google():
+    yield "collection_id,instance_index,machine_id,start_us,end_us,type"
+    for job, task, node, start, end in attempts():
+        yield f"{3000 + job},{task},{node},{start * 1000},{end * 1000},FINISH"
+
+
+def snakemake():
+    yield "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time"
+    yield "12.3441\t0:00:12\t93.1\t240.0\t88.0\t89.2\t0.0\t0.1\t97.1\t11.9"
+
+
+# By the engine: the file that the last word of the command line names, and others.
+ALIBABA = "--columns job=#3+#2,task=#1,status=#5,start=#6,end=#7,node=#8 --success Terminated"
+GOOGLE = "--columns job=collection_id,task=instance_index,node=machine_id,start=start_us,end=end_us,status=type"
+LOGS = ((csv, "attempts.csv"), (sacct, "jobs.psv"), (sacct_archived, "archived.psv"), (sacct_json, "jobs.json"),
+        (spark, "app-1.jsonl"), (jhist, "job_1_0001.jhist"), (rumen, "trace.json"), (hadoop1, "job_1_history"),
+        (nextflow, "trace.txt"), (nextflow_without_host, "--join jobs.psv trace.txt"), (haproxy, "haproxy.log"),
+        (haproxy_json, "haproxy.json"), (haproxy_adapter, "adapter.log"), (parallel, "run.joblog"), (dask, "dask.jsonl"),
+        (dask_stream, "stream.json"), (pbs, "20260101"), (sge, "accounting"), (lsf, "lsb.acct"), (htcondor, "cluster.log"),
+        (alibaba, ALIBABA + " batch_instance.csv"), (google, GOOGLE + " --success FINISH attempts.csv"))
+REFUSED = ((sacct_default, "jobs.psv"), (nextflow_without_host, "trace.txt"), (snakemake, "bench.tsv"))
+
+
+def first_screen(text, line, *others):
+    *_, name = line.split()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / name
-        path.write_text(text)
-        done = subprocess.run([PROGRAM, name], cwd=folder, capture_output=True, env={**os.environ, "LC_ALL": "C"})
+        for path, content in ((name, text), *others):
+            (Path(folder) / path).write_text(content)
+        done = subprocess.run([PROGRAM, *line.split()], cwd=folder, capture_output=True, env={**os.environ, "LC_ALL": "C"})
     return done, done.stdout.decode().splitlines()[:24]
 
 
 class FirstScreens(unittest.TestCase):
-    def golden(self, name, screen):
-        table = next(i for i, line in enumerate(screen) if line.startswith("NODE") or line.startswith("Records"))
-        text = re.sub(r"\d+\.\d+", "#", "\n".join(screen[:table]).rstrip() + "\n")
+    def golden(self, name, line, text):
+        mask = lambda shown: re.sub(r"\d+\.\d+", "#", shown)
+        typed = textwrap.wrap(f"$ straggle-rank {line}", 94, break_long_words=False, break_on_hyphens=False)
+        text = " \\\n    ".join(typed) + "\n" + text
         path = SCREENS / f"{name}.txt"
         if os.environ.get("STRAGGLE_UPDATE"):
             path.parent.mkdir(exist_ok=True)
             path.write_text(text)
-        self.assertEqual(text, path.read_text())
+        self.assertEqual(mask(text), mask(path.read_text()))
+
+    def golden_screen(self, name, line, screen):
+        end = next(i for i, row in enumerate(screen) if row.startswith("Levels") or row.startswith("Records"))
+        self.golden(name, line, "\n".join(screen[:end]).rstrip() + "\n")
 
     def test_every_format_names_the_slow_node(self):
-        for log in LOGS:
+        for log, line in LOGS:
             with self.subTest(log.__name__):
-                done, screen = first_screen("\n".join(log()) + ("" if log is spark else "\n"), "log")
+                others = [("jobs.psv", "\n".join(sacct_of_nextflow()) + "\n")] if "--join" in line else []
+                done, screen = first_screen("\n".join(log()) + ("" if log is spark else "\n"), line, *others)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 said = " ".join(" ".join(screen).split())
-                self.assertRegex(said, r"^Read 240 (attempts|rows) from log \(")
-                told = re.search(r"Avoid 1 node: \S*n3: takes ([0-9.]+) times as long as elsewhere "
-                                 r"\(([0-9.]+) to ([0-9.]+)\), \d+ tasks", said)
-                self.assertIsNotNone(told, said)
-                value, low, high = map(float, told.groups())
+                self.assertRegex(said, r"^Read 240 (attempts|rows) from ")
+                found = re.search(r"Avoid 1 node: \S*n3\S*: takes ([0-9.]+) times as long as elsewhere "
+                                  r"\(([0-9.]+) to ([0-9.]+)\), \d+ tasks", said)
+                self.assertIsNotNone(found, said)
+                value, low, high = map(float, found.groups())
                 self.assertTrue(low <= 2 <= high and abs(value - 2) < 0.2, said)
                 self.assertIn("Next: look at ", said)
                 self.assertLess(max(map(len, screen)), 101)
-                self.golden(log.__name__, screen)
+                name = "nextflow_join" if "--join" in line else log.__name__
+                self.golden_screen(name, line, screen)
+
+    def test_what_is_missing_is_one_sentence(self):
+        for log, line in REFUSED:
+            with self.subTest(log.__name__):
+                done, _ = first_screen("\n".join(log()) + "\n", line)
+                self.assertEqual(done.returncode, 2)
+                said = done.stderr.decode()
+                self.assertEqual(said.count("\n"), 1, said)
+                self.golden(log.__name__, line, textwrap.fill(said, 100, break_long_words=False) + "\n")
 
     def test_too_little(self):
         for rows, name in ((0, "nothing"), (3, "three-rows"), (60, "two-jobs")):
             with self.subTest(name):
-                done, screen = first_screen("\n".join(list(sacct())[:1 + 2 * rows]) + "\n", "log")
+                done, screen = first_screen("\n".join(list(sacct())[:1 + 2 * rows]) + "\n", "jobs.psv")
                 if rows == 0:
                     self.assertEqual(done.returncode, 2)
                     self.assertIn(b"no attempt that could be read as slurm", done.stderr)
                     continue
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.golden(name, screen)
+                self.golden_screen(name, "jobs.psv", screen)
 
 
 if __name__ == "__main__":

@@ -503,7 +503,7 @@ class FirstScreen(Folder):
     def test_long_names_keep_what_differs(self):
         rows = [f"j{j},{t},0,eord-dataproc-query-w-{t}.c.rapids-spark.internal,{j * 1000},{j * 1000 + 900 * (3 if t == 2 else 1) + j % 7},success"
                 for j in range(10) for t in range(4)]
-        self.assertIn("eord-dataproc-query-w-2.. 0", self.said(rows))
+        self.assertRegex(self.said(rows), r"eord-dataproc-query-w-2(\.\.|…): takes")
 
     def test_a_value_that_is_no_number(self):
         done = run("-", stdin=b"job,node,start_ms,end_ms\na,n1,2026-01-01T00:00:00,5\na,n2,1,5\n")
