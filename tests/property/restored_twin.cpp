@@ -335,6 +335,7 @@ TEST_CASE("mitigator: a restored twin forgets what the original forgets") {
             o.nodes.evidence.max_attempts = 100;
             o.nodes.evidence.max_stretch = 16;
             o.nodes.evidence.max_cells = 64;
+            o.nodes.evidence.cells_per_node = 0;
             o.most_jobs = 10;
             return straggle::mitigator(ended_fields, running_fields, host_fields, o);
         },

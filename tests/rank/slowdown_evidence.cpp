@@ -755,7 +755,8 @@ TEST_CASE("what makes no sense is counted and changes nothing") {
 }
 
 TEST_CASE("memory is bounded, and what was dropped is counted") {
-    slowdown_evidence evidence({.max_attempts = 64, .max_jobs = 4, .max_cells = 40, .max_stretch = 32});
+    slowdown_evidence evidence(
+        {.max_attempts = 64, .max_jobs = 4, .max_cells = 40, .cells_per_node = 8, .max_stretch = 32});
     double now = 0;
     for (std::uint64_t i = 0; i < 20000; ++i) {
         evidence.observe(
@@ -769,6 +770,28 @@ TEST_CASE("memory is bounded, and what was dropped is counted") {
     byte_writer out;
     evidence.write(out);
     CHECK(out.payload().size() < 8000);
+}
+
+TEST_CASE("a large cluster keeps comparisons for each of its nodes") {
+    constexpr std::uint32_t nodes = 400;
+    auto const known = [](std::size_t cells_per_node) {
+        slowdown_evidence evidence({.max_cells = 1000, .cells_per_node = cells_per_node});
+        std::mt19937_64 engine(straggle_test::seed_or(20261128));
+        double now = 0;
+        for (std::uint64_t i = 0; i < 20000; ++i) {
+            evidence.observe(
+                {static_cast<std::uint32_t>(engine() % nodes), i / 50, i, now, now + 1 + (i % 5 == 3)});
+            now += 0.002;
+            if (i % 50 == 49) evidence.finish_job(i / 50);
+            if (i % 500 == 0) evidence.update(now, {}, {});
+        }
+        evidence.update(now, {}, {});
+        std::uint32_t out = 0;
+        for (std::uint32_t n = 0; n < nodes; ++n) out += evidence.slowdown_of(n).is_known() ? 1u : 0u;
+        return out;
+    };
+    CHECK(known(16) > nodes * 9 / 10);
+    CHECK(known(0) < nodes / 10);
 }
 
 TEST_CASE("memory for what is expected is there from the beginning, and changes no answer") {

@@ -117,7 +117,7 @@ class slowdown_evidence {
     /// @param slots of each node by index; 0 or beyond the end: 1
     void update(double now, std::span<running_attempt const> running, std::span<std::uint32_t const> slots) {
         store_.update(now, running, slots, options_.max_nodes);
-        counts_.forgotten_early += store_.forget_old(options_.max_cells);
+        counts_.forgotten_early += store_.forget_old(most_cells(node_bound()));
     }
 
     /// How many times as long its tasks take as on the reference node; unknown below 8 tasks in 3 jobs.
@@ -249,15 +249,22 @@ class slowdown_evidence {
     void merge(slowdown_evidence const& other, std::span<std::uint32_t const> node_of, double later = 0) {
         store_.merge(other.store_, node_of, later, options_.max_nodes, options_.max_attempts,
                      options_.max_jobs);
-        counts_.forgotten_early += store_.forget_old(options_.max_cells);
+        counts_.forgotten_early += store_.forget_old(most_cells(node_bound()));
     }
 
     /// Appends the complete state.
     void write(byte_writer& out) const { store_.write(out); }
     /// Reads it into a new object.
-    status read(byte_reader& in) { return store_.read(in, options_.max_nodes, options_.max_cells); }
+    status read(byte_reader& in) {
+        return store_.read(in, options_.max_nodes, most_cells(options_.max_nodes));
+    }
 
   private:
+    // A node needs 8 tasks in 3 jobs for an interval, and in a large cluster most jobs run one task there.
+    [[nodiscard]] std::size_t most_cells(std::uint32_t nodes) const noexcept {
+        return (std::max)(options_.max_cells, options_.cells_per_node * nodes);
+    }
+
     slowdown_evidence_options options_;
     rank::evidence_counts counts_;
     detail::evidence_store store_;
