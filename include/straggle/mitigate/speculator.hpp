@@ -264,7 +264,7 @@ class speculator {
         if (!n.advised || n.counted || !((first && (e.is_copy || n.racing)) || late_news)) return;
         double const took = e.end - (e.is_copy ? e.start : n.copy_start);
         if (!(took > 0)) return;
-        races_.observe(n.kind, n.claim, took, first && e.is_copy);
+        races_.observe(n.kind, book_.claim_of(n), took, first && e.is_copy);
         n.counted = true;
     }
     struct healthy_slots {

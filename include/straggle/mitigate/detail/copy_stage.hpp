@@ -267,15 +267,12 @@ class copy_stage {
         return end;
     }
     static void advise(copy_candidate const& c, candidate_group const& group, offer const& o,
-                       task_book& book) noexcept {
+                       task_book& book) {
         if (c.note == no_note) return;
         predict::time_points there = group.fresh;
         double const relative = o.worth.relative;
         for (double& x : there.at) x *= c.input_factor * relative * c.slow;
-        task_note& n = book[c.note];
-        n.advised = true;
-        n.counted = false;
-        n.claim = assign::claim_of({c.left.at, there.at, c.age, relative}, o.worth);
+        book.advise(book[c.note], assign::claim_of({c.left.at, there.at, c.age, relative}, o.worth));
     }
 
     mitigate::speculator_options options_;

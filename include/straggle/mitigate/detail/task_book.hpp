@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -29,10 +30,10 @@ struct task_note {
     double start = 0; // of the original
     double crowd = 0; // `node_crowds::sum` at that time
     predict::progress_track track{};
-    assign::race_claim claim{}; // of the last copy advised
     double copy_start = 0;
     std::uint32_t kind = no_index;
-    std::uint32_t round = 0;    // last seen
+    std::uint32_t round = 0;        // last seen
+    std::uint32_t claim = no_index; // place of the claim of the last copy advised
     std::uint16_t launched = 0; // copies seen
     bool advised = false, racing = false, counted = false, over = false;
 
@@ -50,7 +51,6 @@ struct task_note {
         if constexpr (Archive::reads) self.launched = static_cast<std::uint16_t>(copies & 0xffff);
         if (self.launched > 0) a(self.copy_start);
         a.expect(is_finite(self.copy_start));
-        if (self.advised) a(self.claim);
     }
 };
 
@@ -83,9 +83,33 @@ class task_book {
     void end() {
         while (at_ < order_.size()) keep(order_[at_++]);
         order_.swap(next_);
-        for (std::uint32_t const place : dropped_) free_.push_back(place);
+        for (std::uint32_t const place : dropped_) {
+            free_.push_back(place);
+            std::uint32_t const claim = std::exchange(note(place).claim, no_index);
+            if (claim != no_index) free_claims_.push_back(claim);
+        }
         added_.clear();
         dropped_.clear();
+    }
+    // A copy of the task was advised.
+    void advise(task_note& n, assign::race_claim const& claim) {
+        if (n.claim == no_index) {
+            if (free_claims_.empty()) {
+                make_room_for_one(claims_);
+                reserve_for(free_claims_, claims_.capacity()); // dropping a note needs no memory later
+                claims_.emplace_back();
+                free_claims_.push_back(static_cast<std::uint32_t>(claims_.size() - 1));
+            }
+            n.claim = free_claims_.back();
+            free_claims_.pop_back();
+        }
+        claims_[n.claim] = claim;
+        n.advised = true;
+        n.counted = false;
+    }
+    // @pre `advise` was called for it
+    [[nodiscard]] assign::race_claim const& claim_of(task_note const& n) const noexcept {
+        return claims_[n.claim];
     }
     [[nodiscard]] task_note* find(std::uint64_t job, std::uint64_t task) noexcept {
         auto const at = std::lower_bound(order_.begin(), order_.end(), 0, [&](std::uint32_t place, int) {
@@ -101,7 +125,11 @@ class task_book {
     void write(byte_writer& out) const {
         out.u32(round_);
         out.count(order_.size());
-        for (std::uint32_t const place : order_) base::write_fields(out, note(place));
+        for (std::uint32_t const place : order_) {
+            task_note const& n = note(place);
+            base::write_fields(out, n);
+            if (n.advised) base::write_fields(out, claims_[n.claim]);
+        }
     }
     // @pre the book is new
     void read(byte_reader& in) {
@@ -109,6 +137,13 @@ class task_book {
         for (std::size_t n = in.count(44); n > 0 && in.ok(); --n) {
             task_note next;
             base::read_fields(in, next);
+            if (next.advised) {
+                assign::race_claim claim;
+                base::read_fields(in, claim);
+                bool const is_counted = next.counted;
+                advise(next, claim);
+                next.counted = is_counted;
+            }
             if (!in.expect((order_.empty() || note(order_.back()).is_before(next.job, next.task)) &&
                            round_ - next.round < kept_rounds))
                 return;
@@ -163,6 +198,8 @@ class task_book {
     std::vector<std::uint32_t> order_{}, next_{};    // places of notes
     std::vector<std::uint32_t> free_{};              // places without a note
     std::vector<std::uint32_t> added_{}, dropped_{}; // in this round
+    std::vector<assign::race_claim> claims_{};       // few tasks get a copy
+    std::vector<std::uint32_t> free_claims_{};
     std::size_t at_ = 0;
     std::uint32_t round_ = 0;
 };
