@@ -393,22 +393,7 @@ class evidence_store : public evidence_state {
     }
     void solve(std::span<std::uint32_t const> slots) {
         changes_.resize(effects_.size());
-        {
-            // Temporarily appends the unfinished jobs; removes them even if an allocation fails.
-            struct put_back {
-                decltype(groups_)& groups;
-                decltype(cells_)& cells;
-                std::size_t const group_count = groups.size(), cell_count = cells.size();
-                ~put_back() {
-                    groups.resize(group_count);
-                    cells.resize(cell_count);
-                }
-            };
-            put_back const both{groups_, cells_};
-            groups_.insert(groups_.end(), live_.groups().begin(), live_.groups().end());
-            cells_.insert(cells_.end(), live_.cells().begin(), live_.cells().end());
-            solver_.solve(groups_, both.group_count, cells_, windows_, slots, effects_);
-        }
+        solver_.solve({groups_, span_of(cells_)}, live_.jobs(), windows_, slots, effects_);
         double const deviation = std::sqrt((std::max)(builder_.usual_variance, 1e-4));
         for (std::size_t i = 0; i < effects_.size(); ++i) {
             node_belief& b = beliefs_[i];

@@ -127,7 +127,7 @@ class job_effects {
     void solve(std::size_t nodes) {
         effects_.assign(nodes, {});
         solver_.forget();
-        solver_.solve(groups_, groups_.size(), cells_, 0, {}, effects_);
+        solver_.solve({groups_, span_of(cells_)}, {}, 0, {}, effects_);
     }
     [[nodiscard]] slowdown slowdown_of(std::size_t node) const noexcept {
         node_effect const& e = effects_[node];

@@ -10,6 +10,7 @@
 #include <straggle/base/span_of.hpp>
 #include <straggle/rank/detail/effect_past.hpp>
 #include <straggle/rank/detail/group_rows.hpp>
+#include <straggle/rank/detail/node_effects.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -47,6 +48,8 @@ class live_cells {
         groups_[at] = group;
         return span_of(scores_).subspan(first, scores.size());
     }
+    // To be solved: the groups receive their shifts.
+    [[nodiscard]] compared_jobs jobs() noexcept { return {groups_, cells()}; }
     [[nodiscard]] std::span<effect_group const> groups() const noexcept { return span_of(groups_); }
     [[nodiscard]] std::span<effect_cell const> cells() const noexcept { return span_of(cells_); }
     // One per cell.

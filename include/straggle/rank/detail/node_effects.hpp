@@ -13,6 +13,7 @@
 #include <straggle/record/slowdown.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +40,12 @@ namespace straggle::inline STRAGGLE_ABI::detail {
     return s;
 }
 
+// Some jobs, and their cells one job after the other.
+struct compared_jobs {
+    std::span<effect_group> groups;
+    std::span<effect_cell const> cells;
+};
+
 // Two-way model: log time = group + node, by least squares with equal weight for each task, solved by
 // conjugate gradients.
 //
@@ -55,33 +62,31 @@ class effect_solver {
     static constexpr std::uint64_t remembered_windows = 384;
 
     // Solves for all nodes. `effects` receives the solution.
-    // @param final_groups number of finished groups; `forget` must be called if any of these has changed
-    void solve(std::span<effect_group> groups, std::size_t final_groups, std::span<effect_cell const> cells,
-               std::uint64_t window, std::span<std::uint32_t const> slots,
-               std::vector<node_effect>& effects) {
+    // @param finished jobs; `forget` must be called if any of these has changed
+    void solve(compared_jobs finished, compared_jobs unfinished, std::uint64_t window,
+               std::span<std::uint32_t const> slots, std::vector<node_effect>& effects) {
         value_.resize(effects.size());
         apart_.resize(effects.size(), 0);
-        bool const is_all = cells.size() <= cheap ||
-                            !past_.follow(groups.first(final_groups), cells, window, span_of(value_), apart_);
-        std::size_t const first = is_all ? 0 : final_groups, at = is_all ? 0 : past_.cells();
-        auto const open = groups.subspan(first);
-        auto const open_cells = cells.subspan(at);
+        bool const is_all = finished.cells.size() + unfinished.cells.size() <= cheap ||
+                            !past_.follow(finished.groups, finished.cells, window, span_of(value_), apart_);
+        std::array<compared_jobs, 2> const all{finished, unfinished};
+        auto const open = std::span(all).subspan(is_all ? 0 : 1);
         if (is_all) {
             past_.clear(effects.size());
             // Do not start from the last solution: the same input must give the same bits.
             std::fill(value_.begin(), value_.end(), 0.0);
             std::fill(apart_.begin(), apart_.end(), std::uint8_t{0});
-            fit(groups, cells);
+            fit(open);
         }
         links_ = past_.links();
         links_.grow(effects.size());
-        link_groups(links_, open, open_cells);
-        if (!is_all) improve(open, open_cells);
-        add_up(open, open_cells, window);
+        for (compared_jobs const& jobs : open) link_groups(links_, jobs.groups, jobs.cells);
+        if (!is_all) improve(open);
+        add_up(open, window);
         settle(sums_);
         if (is_all && set_apart()) {
-            fit(groups, cells);
-            add_up(open, open_cells, window);
+            fit(open);
+            add_up(open, window);
             settle(sums_);
         }
         for (std::size_t i = 0; i < effects.size(); ++i) {
@@ -97,7 +102,7 @@ class effect_solver {
         if (!is_all) return;
         for (std::size_t i = 0; i < value_.size(); ++i)
             if (effects[i].groups != 0) value_[i] = effects[i].whole;
-        past_.sum_up(groups.first(final_groups), cells, window, span_of(value_), apart_);
+        past_.sum_up(finished.groups, finished.cells, window, span_of(value_), apart_);
     }
     // A finished group has changed.
     void forget() noexcept { past_.forget(); }
@@ -134,21 +139,22 @@ class effect_solver {
   private:
     // Calls visit(group, its cells) for groups that compare nodes.
     template <class Visit>
-    static void for_each_group(std::span<effect_group> groups, std::span<effect_cell const> cells,
-                               Visit&& visit) {
-        std::size_t c = 0;
-        for (effect_group& g : groups) {
-            if (g.cells > 1) visit(g, cells.subspan(c, g.cells));
-            c += g.cells;
+    static void for_each_group(std::span<compared_jobs const> jobs, Visit&& visit) {
+        for (compared_jobs const& part : jobs) {
+            std::size_t c = 0;
+            for (effect_group& g : part.groups) {
+                if (g.cells > 1) visit(g, part.cells.subspan(c, g.cells));
+                c += g.cells;
+            }
         }
     }
     // The normal equations of the effects with the shifts eliminated: first for the yardsticks, then for the
     // other nodes.
-    void fit(std::span<effect_group> groups, std::span<effect_cell const> cells) {
+    void fit(std::span<compared_jobs const> jobs) {
         std::size_t const nodes = value_.size();
         diagonal_.assign(nodes, 0);
         rest_.assign(nodes, 0);
-        for_each_group(groups, cells, [&](effect_group& g, std::span<effect_cell const> own) {
+        for_each_group(jobs, [&](effect_group& g, std::span<effect_cell const> own) {
             find_shift(g, own, value_, apart_);
             for (effect_cell const& c : own) {
                 if (g.is_without && apart_[c.node] != 0) continue;
@@ -173,7 +179,7 @@ class effect_solver {
             last = now;
             for (std::size_t i = 0; i < nodes; ++i) step_[i] = diagonal_[i] * rest_[i] + kept * step_[i];
             std::fill(image_.begin(), image_.end(), 0.0);
-            for_each_group(groups, cells, [&](effect_group const& g, std::span<effect_cell const> own) {
+            for_each_group(jobs, [&](effect_group const& g, std::span<effect_cell const> own) {
                 double sum = 0;
                 for (effect_cell const& c : own)
                     if (!(g.is_without && apart_[c.node] != 0)) sum += c.tasks * step_[c.node];
@@ -207,13 +213,13 @@ class effect_solver {
     }
     // Iterates from the sums over finished groups. Only the shifts and the values move: what is compared with
     // what, and the weights, stay.
-    void improve(std::span<effect_group> groups, std::span<effect_cell const> cells) {
+    void improve(std::span<compared_jobs const> jobs) {
         std::size_t const nodes = value_.size();
         rest_.resize(nodes);
         diagonal_.resize(nodes);
         for (std::size_t i = 0; i < nodes; ++i) diagonal_[i] = past_[i].all.tasks;
         compared_.clear();
-        for_each_group(groups, cells, [&](effect_group& g, std::span<effect_cell const> own) {
+        for_each_group(jobs, [&](effect_group& g, std::span<effect_cell const> own) {
             find_shift(g, own, value_, apart_);
             for (effect_cell const& c : own) {
                 bool const is_in = is_compared(own_share(g, c, apart_));
@@ -224,7 +230,7 @@ class effect_solver {
         for (int sweep = 0; sweep < 24; ++sweep) {
             for (std::size_t i = 0; i < nodes; ++i) rest_[i] = past_[i].all.sum;
             std::size_t at = 0;
-            for_each_group(groups, cells, [&](effect_group& g, std::span<effect_cell const> own) {
+            for_each_group(jobs, [&](effect_group& g, std::span<effect_cell const> own) {
                 if (sweep > 0) find_shift(g, own, value_, apart_);
                 for (effect_cell const& c : own)
                     if (compared_[at++] != 0) rest_[c.node] += c.tasks * (c.mean - g.shift);
@@ -238,7 +244,7 @@ class effect_solver {
             if (most < 1e-6) break;
         }
     }
-    void add_up(std::span<effect_group> groups, std::span<effect_cell const> cells, std::uint64_t window) {
+    void add_up(std::span<compared_jobs const> jobs, std::uint64_t window) {
         sums_.resize(value_.size());
         recent_.resize(value_.size());
         for (std::size_t i = 0; i < value_.size(); ++i) {
@@ -247,7 +253,7 @@ class effect_solver {
         }
         squares_ = past_.squares();
         freedom_ = past_.freedom();
-        for_each_group(groups, cells, [&](effect_group& g, std::span<effect_cell const> own) {
+        for_each_group(jobs, [&](effect_group& g, std::span<effect_cell const> own) {
             find_shift(g, own, value_, apart_);
             squares_ += g.squares;
             freedom_ += g.freedom;
