@@ -97,6 +97,50 @@ TEST_CASE("a healthy fleet is left alone") {
     CHECK(c.decisions.usual_duration() == doctest::Approx(1).epsilon(0.1));
 }
 
+TEST_CASE("evidence about speed moves eight times in a usual task, however often a large cluster decides") {
+    std::vector<node_row> rows;
+    for (std::uint32_t n = 0; n < 10; ++n) rows.push_back({.node = n, .slots = 4});
+    constexpr double last = 20;
+    struct seen {
+        double moved = 0, excluded = 0;
+    };
+    auto const run = [&](std::size_t others) {
+        std::mt19937_64 engine(seed);
+        std::uniform_real_distribution<double> length(0.9, 1.1);
+        // Of jobs without an end, so that they say nothing.
+        std::vector<running_attempt> running(others);
+        for (std::size_t i = 0; i < others; ++i) running[i] = {.node = 5, .job = 1'000'000 + i};
+        node_stage d;
+        seen out;
+        double before = 0;
+        std::uint64_t step = 0;
+        for (double now = 1; now < last; now += 1. / 64, ++step) {
+            if (step % 4 == 0)
+                for (node_row const& r : rows) {
+                    double const took = length(engine) * (r.node == 3 ? 2 : 1);
+                    d.observe({.node = r.node,
+                               .job = step / 8,
+                               .task = step * 10 + r.node,
+                               .start = now - took,
+                               .end = now},
+                              now);
+                }
+            d.decide(now, running, rows, {});
+            double const high = d.estimate_of(5).high;
+            out.moved += std::exchange(before, high) != high ? 1.0 : 0.0;
+            if (!(out.excluded > 0) && d.state(3) == node_state::excluded) out.excluded = now;
+        }
+        return out;
+    };
+    seen const small = run(0), large = run(300);
+    CHECK(small.moved > 12 * last);
+    CHECK(large.moved > 4 * last);
+    CHECK(large.moved <= 8 * last);
+    CHECK(small.excluded > 1);
+    CHECK(large.excluded >= small.excluded);
+    CHECK(large.excluded < small.excluded + 1);
+}
+
 TEST_CASE("a slow node is excluded, proves itself, and is back") {
     cluster c(ten(3, 2.5));
     CHECK(c.until(3, node_state::excluded, 40) <= 8);

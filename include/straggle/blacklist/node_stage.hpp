@@ -64,7 +64,8 @@ class node_stage {
         return evidence_.observe(attempt);
     }
 
-    /// Decides.
+    /// Decides. Where more than 256 attempts run, durations are weighed once an eighth of a usual task has
+    /// passed since they last were; failures, the load and the words of operators count at once.
     /// @param now not before the last call's; an earlier time changes nothing
     /// @param running every running attempt, copies included
     /// @param rows every node of the cluster; a node missing for 64 windows is forgotten
@@ -78,7 +79,12 @@ class node_stage {
         decided_ = true;
         now_ = now;
         take_rows(rows);
-        evidence_.update(now, running, detail::span_of(slots_));
+        idle_ = 0;
+        if (is_first || merged_ || running.size() <= few_attempts || evidence_.is_due(now)) {
+            evidence_.update(now, running, detail::span_of(slots_));
+            idle_ = evidence_.idle_time();
+            merged_ = false;
+        }
         observe_load(rows, load);
         refill(rows.size());
         failures_.know((std::min)(rows.size(), std::size_t{options_.evidence.max_nodes}));
@@ -158,6 +164,7 @@ class node_stage {
     /// @param later this stage's time minus the other's at the same moment
     void merge(node_stage const& other, std::span<std::uint32_t const> node_of, double later = 0) {
         evidence_.merge(other.evidence_, node_of, later);
+        merged_ = true;
     }
 
     /// Appends all evidence and decisions.
@@ -167,7 +174,7 @@ class node_stage {
         load_.write(out);
         classes_.write(out);
         out.real(now_);
-        out.flag(decided_);
+        out.u8(static_cast<std::uint8_t>((decided_ ? 1u : 0u) + (merged_ ? 2u : 0u)));
         out.real(allowance_);
         out.flag(refilled_);
         out.u64(refilled_at_);
@@ -184,7 +191,10 @@ class node_stage {
         if (status const s = load_.read(in); s != status::ok) return s;
         if (status const s = classes_.read(in, options_.evidence.max_nodes); s != status::ok) return s;
         now_ = in.real();
-        decided_ = in.flag();
+        std::uint8_t const bits = in.u8();
+        in.expect(bits < 4);
+        decided_ = (bits & 1u) != 0;
+        merged_ = (bits & 2u) != 0;
         allowance_ = in.real();
         refilled_ = in.flag();
         refilled_at_ = in.u64();
@@ -422,7 +432,7 @@ class node_stage {
         record& r = records_[row.node];
         // Time without work counts an eighth: a quiet hour acquits no node, and a dead feed keeps none out
         // indefinitely.
-        r.stage_since = (std::min)(r.stage_since + 0.875 * evidence_.idle_time(), now_);
+        r.stage_since = (std::min)(r.stage_since + 0.875 * idle_, now_);
         double const races = evidence_.race_evidence(row.node);
         double const against = (std::max)(evidence_.evidence(row.node), races),
                      in_favour = evidence_.restored_evidence(row.node);
@@ -513,6 +523,7 @@ class node_stage {
         return windows * (1 + jitter / 4) * evidence_.window_length();
     }
 
+    static constexpr std::size_t few_attempts = 256;          // that are weighed at each call
     static constexpr double least_killed = 4;                 // consecutive attempts
     static constexpr double relief = 2.995732273553991;       // ln 20: for a trial
     static constexpr double plain_relief = 5.298317366548036; // ln 200: for a detector that runs all the time
@@ -678,7 +689,9 @@ class node_stage {
     bool refilled_ = false;
     std::vector<candidate> order_;
     std::vector<blacklist::node_verdict> verdicts_;
-    double staying_ = 0; // share of slots on weak nodes that no limit has room for
+    double idle_ = 0;     // without activity, of the time since the last call
+    double staying_ = 0;  // share of slots on weak nodes that no limit has room for
+    bool merged_ = false; // evidence, since it was last weighed
     bool decided_ = false, load_allows_ = true, pays_plainly_ = false;
 };
 

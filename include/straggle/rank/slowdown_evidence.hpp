@@ -111,6 +111,11 @@ class slowdown_evidence {
         return true;
     }
 
+    /// Whether an eighth of a usual task has passed since the last update. Evidence moves over whole tasks,
+    /// so that one much sooner brings next to nothing.
+    [[nodiscard]] bool is_due(double now) const noexcept {
+        return !(now - store_.updated() < usual_duration() / 8);
+    }
     /// Evaluates all evidence up to `now`.
     /// @param now not before any earlier one
     /// @param running every running attempt, copies included

@@ -34,7 +34,7 @@ struct task_note {
     std::uint32_t kind = no_index;
     std::uint32_t round = 0;        // last seen
     std::uint32_t claim = no_index; // place of the claim of the last copy advised
-    std::uint16_t launched = 0; // copies seen
+    std::uint16_t launched = 0;     // copies seen
     bool advised = false, racing = false, counted = false, over = false;
 
     [[nodiscard]] bool is_before(std::uint64_t other_job, std::uint64_t other_task) const noexcept {

@@ -172,6 +172,7 @@ class evidence_state {
     [[nodiscard]] double usual_tasks() const noexcept { return usual_tasks_; }
     [[nodiscard]] std::uint64_t windows() const noexcept { return windows_; }
     [[nodiscard]] double window_length() const noexcept { return window_length_; }
+    [[nodiscard]] double updated() const noexcept { return updated_; }
     // Length of the period without any activity before the last update.
     [[nodiscard]] double idle() const noexcept { return idle_; }
     [[nodiscard]] double tolerated() const noexcept { return std::exp(builder_.tolerated); }
