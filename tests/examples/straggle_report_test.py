@@ -24,6 +24,10 @@ def node(name, state, slowdown=2.0, reason="slow"):
     return {"node": name, "state": state, "slowdown": {"value": slowdown}, "reason": reason}
 
 
+def late(task, cause):
+    return {"job": "j", "task": task, "attempt": None, "node": "a", "cause": {"likeliest": cause}}
+
+
 def plan(now, nodes=(), ended=0, mean=0, longest=0, fleet=8, **more):
     states = [n["state"] for n in nodes]
     return {"event": "plan", "protocol": 1, "now": now, "shadow": False, "nodes": list(nodes), "would": None, "notes": [],
@@ -36,7 +40,8 @@ HELLO = {"event": "hello", "protocol": 1}
 NASTY = "</script><b>\u202ex"
 STORY = [HELLO, plan(0), plan(10, [node("a", "excluded"), node("b", "last_resort", reason=NASTY)], ended=4, mean=2, longest=5),
          plan(20, [node("a", "excluded", 3.0, "slower")], ended=4, mean=4, longest=9, notes=[{"note": "storm", "reason": "x"}]),
-         plan(30, [node("a", "on_probation"), node("b", "healthy")]), HELLO, plan(40),
+         plan(30, [node("a", "on_probation"), node("b", "healthy")], late=[late("1", "itself"), late("2", "input"), late("3", NASTY)]),
+         HELLO, plan(40, late=[late("1", "node")]),
          plan(50, [node("a", "excluded"), node(NASTY, "away")]), plan(60),
          {"event": "job", "job": "j", "start": 5, "end": 25, "attempts": 3, "failed": 0, "left_alone": False},
          {"event": "job", "job": "k", "start": 5, "end": 15, "attempts": 3, "failed": 0, "left_alone": True}] + [
@@ -72,6 +77,7 @@ class Report(Folder):
         self.assertEqual([(m["at"], m["ended"], m["mean"], m["longest"]) for m in data["moments"] if m["ended"]],
                          [(10, 4, 2, 5), (20, 4, 4, 9)])
         self.assertEqual(data["races"], {"won": 1, "lost": 1, "probes": 1, "time_won": 2})
+        self.assertEqual(data["late"], {"input": 1, "node": 1})  # each task once, by what was known last
         self.assertEqual(data["job_times"]["treated"], {"jobs": 1, "median": 20, "high": 20})
         self.assertEqual(data["job_times"]["left_alone"], {"jobs": 1, "median": 10, "high": 10})
         self.assertEqual((data["notes"], data["restarts"], data["bad_lines"]), ({"storm": 1}, [40], 0))

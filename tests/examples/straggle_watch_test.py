@@ -314,7 +314,7 @@ class Schema(Watch):
         good = [e for e in cluster(jobs=1)[:60]] + [
             {"event": "hello", "protocol": 1, "name": "x", "plans": True}, {"event": "load", "waiting": 3, "slots": 8, "busy": 2},
             {"event": "node", "node": 7, "class": 1, "domain": "r", "condition": "pinned", "busy": 0},
-            {"event": "start", "job": 1, "node": 7, "start": 1000, "attempt": "a", "kind": "k", "input": 5.5, "waited": 0.5, "may_copy": False},
+            {"event": "start", "job": 1, "node": 7, "start": 1000, "attempt": "a", "kind": "k", "input": 5.5, "waited": 0.5, "may_copy": False, "deadline": 2000, "weight": 2},
             {"event": "progress", "job": 1, "attempt": "a", "progress": 0.5}, {"event": "progress", "job": 1, "attempt": "a", "waited": 2},
             {"event": "switch", "on": True},
             {"event": "resume", "action": "copy"}, {"event": "node_gone", "node": 7}, {"event": "running", "running": []},
@@ -328,6 +328,7 @@ class Schema(Watch):
                {"event": "end", "job": "j", "node": "n", "start": 1}, {"event": "end", "job": "j", "node": "n", "duration": -1},
                {"event": "end", "job": "j", "node": "n", "duration": 1, "waited": -1},
                {"event": "end", "job": "j", "node": "n", "start": 1, "end": 2, "status": "SUCCESS"}, {"event": "switch"},
+               {"event": "start", "job": "j", "node": "n", "start": 1, "weight": -1},
                {"event": "resume", "action": "all"}, {"event": "load"}, {"event": "hello", "protocol": 2}, {"event": "nodes", "nodes": 3},
                {"event": "node", "node": "x" * 1025}, {"event": "node", "node": True}, {"event": "rank_places"}]
         for e in bad:

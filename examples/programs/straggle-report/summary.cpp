@@ -81,6 +81,24 @@ bool summary::add(element line) {
     return true;
 }
 
+// A task counts once, with the cause that was likeliest in the last plan that it was late in.
+void summary::add_late(element plan) {
+    std::map<std::string, std::string> next;
+    simdjson::dom::array late;
+    if (plan["late"].get(late) == simdjson::SUCCESS)
+        for (element const task : late) {
+            std::string_view const cause = text(part(task, "cause"), "likeliest");
+            constexpr std::string_view known[] = {"node", "input", "crowd", "kind", "itself"};
+            if (std::find(std::begin(known), std::end(known), cause) == std::end(known)) continue;
+            std::string const who = name(task, "job") + '\n' + name(task, "task") + '\n' +
+                                    name(task, "attempt") + '\n' + name(task, "node");
+            next.insert_or_assign(who, std::string(cause));
+            late_.erase(who);
+        }
+    for (auto const& [who, cause] : late_) ++causes_[cause];
+    late_.swap(next);
+}
+
 void summary::add_plan(element plan) {
     double const now = number(plan, "now", to_);
     if (plans_++ == 0) from_ = to_ = now;
@@ -92,6 +110,7 @@ void summary::add_plan(element plan) {
     element const fleet = part(plan, "fleet"), ended = part(plan, "ended"), load = part(plan, "load");
     most_nodes_ = (std::max)(most_nodes_, count(fleet, "nodes"));
     add_nodes(plan, now);
+    add_late(plan);
     add_moment({.at = now,
                 .mean = number(ended, "mean"),
                 .longest = number(ended, "longest"),
@@ -229,6 +248,8 @@ json summary::data(std::string_view title, std::uint64_t bad_lines) const {
                           {"planned", c.planned},
                           {"end", c.end},
                           {"won", c.won}});
+    std::map<std::string, std::uint64_t> causes = causes_;
+    for (auto const& [who, cause] : late_) ++causes[cause];
     return {{"title", title},
             {"from", from_},
             {"to", to_},
@@ -243,6 +264,7 @@ json summary::data(std::string_view title, std::uint64_t bad_lines) const {
             {"copies", std::move(copies)},
             {"races",
              {{"won", copies_won_}, {"lost", copies_lost_}, {"probes", probes_}, {"time_won", time_won_}}},
+            {"late", causes},
             {"effects", json::parse(effects_, nullptr, false)},
             {"notes", notes_},
             {"restarts", restarts_},

@@ -74,6 +74,7 @@ class summary {
     void add_plan(simdjson::dom::element plan);
     void add_nodes(simdjson::dom::element plan, double now);
     void add_moment(moment const& m);
+    void add_late(simdjson::dom::element plan);
     void close(double now);
 
     std::map<std::string, node> nodes_;
@@ -83,7 +84,8 @@ class summary {
     sample<copy> copies_;
     std::uint64_t copies_won_ = 0, copies_lost_ = 0, probes_ = 0;
     double time_won_ = 0;
-    std::map<std::string, std::uint64_t> notes_;
+    std::map<std::string, std::uint64_t> notes_, causes_; ///< of tasks that are late no more
+    std::map<std::string, std::string> late_;             ///< likeliest cause, by the names of the attempt
     std::vector<double> restarts_;
     std::string effects_ = "[]", counts_ = "{}";
     std::uint64_t plans_ = 0, most_nodes_ = 0, lost_spans_ = 0;

@@ -227,7 +227,8 @@ void cluster::write(straggle::byte_writer& out) const {
         out.text(r.node);
         for (auto const* const s : {&r.task, &r.attempt, &r.kind}) write_text(out, *s);
         out.real(r.start);
-        for (auto const x : {r.progress, r.reported, r.input, r.waited}) write_real(out, x);
+        for (auto const x : {r.progress, r.reported, r.input, r.waited, r.deadline, r.weight})
+            write_real(out, x);
         write_count(out, r.attempts);
         write_flag(out, r.copy);
         write_flag(out, r.may_copy);
@@ -260,8 +261,11 @@ bool cluster::read(straggle::byte_reader& in) {
         running_attempt* const row = add({job, view(task), view(attempt), name, start});
         if (row == nullptr) return false;
         row->kind = kind;
-        for (auto* const x : {&row->progress, &row->reported, &row->input, &row->waited}) *x = read_real(in);
+        for (auto* const x :
+             {&row->progress, &row->reported, &row->input, &row->waited, &row->deadline, &row->weight})
+            *x = read_real(in);
         in.expect(!row->waited || *row->waited >= 0);
+        in.expect(!row->weight || *row->weight >= 0);
         in.expect(!row->progress || (*row->progress >= 0 && *row->progress <= 1));
         row->attempts = read_count(in);
         row->copy = read_flag(in);

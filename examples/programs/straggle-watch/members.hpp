@@ -57,14 +57,17 @@ enum class member : std::uint8_t {
     protocol,
     name,
     plans,
+    deadline,
+    weight,
 };
-inline constexpr std::size_t member_count = 36;
+inline constexpr std::size_t member_count = 38;
 
 inline constexpr word_table member_names(std::array<std::string_view, member_count>{
-    "event",    "now",     "job",   "task",   "node",   "attempt",   "start",    "end",      "duration",
-    "status",   "kind",    "input", "waited", "copy",   "outrun",    "may_copy", "attempts", "progress",
-    "reported", "slots",   "busy",  "class",  "domain", "condition", "waiting",  "all",      "more",
-    "nodes",    "running", "on",    "action", "most",   "request",   "protocol", "name",     "plans"});
+    "event",    "now",      "job",      "task",  "node",     "attempt", "start",  "end",
+    "duration", "status",   "kind",     "input", "waited",   "copy",    "outrun", "may_copy",
+    "attempts", "progress", "reported", "slots", "busy",     "class",   "domain", "condition",
+    "waiting",  "all",      "more",     "nodes", "running",  "on",      "action", "most",
+    "request",  "protocol", "name",     "plans", "deadline", "weight"});
 
 [[nodiscard]] constexpr std::string_view to_string(member m) noexcept {
     return member_names[static_cast<std::size_t>(m)];

@@ -85,6 +85,50 @@ json nodes_json(plan_line const& line, text_map<char>& listed) {
     return nodes;
 }
 
+json cause_json(straggle::detect::late_cause const& c) {
+    if (!c.is_known()) return nullptr;
+    json probability, times;
+    for (std::size_t i = 0; i < straggle::detect::late_by_count; ++i) {
+        std::string const by(to_string(static_cast<straggle::detect::late_by>(i)));
+        probability[by] = finite(c.probability[i], 0);
+        times[by] = finite(c.times[i], 1);
+    }
+    return {{"likeliest", to_string(c.likeliest())},
+            {"probability", std::move(probability)},
+            {"times", std::move(times)}};
+}
+
+json late_json(plan_line const& line) {
+    json late = json::array();
+    for (mitigate::planned_suspect const& s : line.plan.suspects()) {
+        running_attempt const& row = line.told.running(s.row);
+        late.push_back({{"job", name_json(row.job)},
+                        {"task", name_or_null(row.task)},
+                        {"attempt", name_or_null(row.attempt)},
+                        {"node", name_json(row.node)},
+                        {"left", time_json(s.left)},
+                        {"cause", cause_json(s.cause)},
+                        {"reason", mitigate::reason(s)}});
+    }
+    return late;
+}
+
+json jobs_json(plan_line const& line) {
+    json jobs = json::array();
+    for (mitigate::planned_job const& j : line.plan.jobs())
+        jobs.push_back({{"job", name_json(line.told.running(j.row).job)},
+                        {"deadline", line.now + finite(j.deadline, 0)},
+                        {"weight", finite(j.weight, 1)},
+                        {"end", j.is_known ? time_json(j.end) : json()},
+                        {"miss_probability", j.miss_probability},
+                        {"least_probability", j.least_probability},
+                        {"lost", j.is_lost()},
+                        {"copies", j.copies},
+                        {"planned", j.planned},
+                        {"reason", mitigate::reason(j)}});
+    return jobs;
+}
+
 json copies_json(plan_line const& line) {
     json copies = json::array();
     for (mitigate::planned_copy const& c : line.plan.copies()) {
@@ -101,6 +145,7 @@ json copies_json(plan_line const& line) {
                           {"cost", finite(c.cost, 0)},
                           {"probe", c.is_probe},
                           {"why", why_json(c.why)},
+                          {"cause", cause_json(c.cause)},
                           {"reason", mitigate::reason(c)}});
     }
     return copies;
@@ -175,6 +220,8 @@ std::string plan_json(plan_line const& line, text_map<char>& listed) {
          {"nodes", std::move(nodes)},
          {"copies", std::move(copies)},
          {"kills", std::move(kills)},
+         {"late", late_json(line)},
+         {"jobs", jobs_json(line)},
          {"notes", std::move(notes)},
          {"would", std::move(would)},
          {"fleet", fleet_json(line)},

@@ -45,7 +45,7 @@ struct running_attempt {
     std::string job, node;
     std::optional<std::string> task, attempt, kind;
     double start = 0;
-    std::optional<double> progress, reported, input, waited;
+    std::optional<double> progress, reported, input, waited, deadline, weight;
     std::optional<std::int64_t> attempts;
     std::optional<bool> copy, may_copy;
     std::uint64_t round = 0; ///< of the list it was in last
@@ -107,7 +107,9 @@ inline auto make_mitigator(straggle::mitigator_options const& options) {
                                  .kind = &running_attempt::kind,
                                  .is_copy = &running_attempt::copy,
                                  .may_copy = &running_attempt::may_copy,
-                                 .copies = &running_attempt::attempts},
+                                 .copies = &running_attempt::attempts,
+                                 .deadline = &running_attempt::deadline,
+                                 .weight = &running_attempt::weight},
         straggle::node_fields{.node = &told_node::plain_name,
                               .slots = &told_node::all_slots,
                               .busy = &told_node::busy_slots,

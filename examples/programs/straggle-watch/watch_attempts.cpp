@@ -40,9 +40,11 @@ void watch::on_start(members& m) {
     auto const kind = m.name(member::kind);
     auto const input = m.number(member::input), reported = m.time(member::reported);
     auto const progress = m.number(member::progress), waited = waited_in(m);
+    auto const deadline = m.time(member::deadline), weight = m.number(member::weight);
     auto const attempts = m.count(member::attempts);
     auto const copy = m.flag(member::copy), may_copy = m.flag(member::may_copy);
     if (progress && !(*progress >= 0 && *progress <= 1)) m.fail(fault::bad_value, member::progress);
+    if (weight && !(*weight >= 0)) m.fail(fault::bad_value, member::weight);
     if (!m.ok()) return;
     running_attempt* const row = cluster_.add(names);
     if (row == nullptr) return m.fail(fault::no_room, "");
@@ -54,6 +56,8 @@ void watch::on_start(members& m) {
     row->progress = progress;
     row->reported = reported;
     if (progress && !reported && has_time_) row->reported = time_;
+    row->deadline = deadline;
+    row->weight = weight;
     row->attempts = attempts;
     row->copy = copy;
     row->may_copy = may_copy;

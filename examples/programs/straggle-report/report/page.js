@@ -165,6 +165,14 @@
       cx: (j) => x(Math.max(data.from, j.start)), cy: (j) => y(j.took), r: 3.2});
   }
 
+  function late() {
+    const names = {node: "its node", input: "more input", crowd: "the crowd on its node", kind: "its whole job", itself: "itself"};
+    const causes = Object.entries(data.late).sort((a, b) => b[1] - a[1]);
+    const all = d3.sum(causes, (c) => c[1]);
+    select("late-text").attr("hidden", all ? null : "").text(`${plural(all, "task")} ran late. The likeliest cause: ` +
+      causes.map(([by, n]) => `${names[by]} ${count(n)} times`).join(", ") + ".");
+  }
+
   function copies() {
     const probes = races.probes ? ` ${plural(races.probes, "other")} tried a node on probation.` : "";
     select("copies-text").text((ran ? `${count(races.won)} of ${count(ran)} ended first. What a copy won is how much longer the original was expected to take when the copy ended, by what the plan knew.` :
@@ -198,6 +206,7 @@
   draw();
   why();
   copies();
+  late();
   rest();
   let again = 0;
   addEventListener("resize", () => { clearTimeout(again); again = setTimeout(draw, 100); });
