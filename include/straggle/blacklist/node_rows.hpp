@@ -16,6 +16,7 @@
 #include <straggle/record/record_reader.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
@@ -153,10 +154,7 @@ class node_rows {
     std::vector<std::uint32_t> busy_;
 
   private:
-    struct new_node {
-        std::uint64_t key;
-        std::ptrdiff_t row;
-    };
+    using name_key = typename id_table<node_id>::key_type;
 
     // Ties between equal nodes go by number: the order of rows must not decide which node gets which.
     template <class Nodes>
@@ -166,19 +164,24 @@ class node_rows {
         for (Node const& node : nodes) {
             auto const at = row++;
             auto const& name = project(fields_.node, node);
-            if (is_present(name) && tables_.ids.find(unwrap(name)) == no_index)
-                new_.push_back({key_of(unwrap(name), 0), at});
+            if (is_present(name) && tables_.ids.find(unwrap(name)) == no_index) new_.push_back(at);
         }
-        std::sort(new_.begin(), new_.end(), [](new_node const& a, new_node const& b) {
-            return a.key != b.key ? a.key < b.key : a.row < b.row;
+        auto const node_at = [&](std::ptrdiff_t at) -> Node const& { return std::ranges::begin(nodes)[at]; };
+        std::sort(new_.begin(), new_.end(), [&](std::ptrdiff_t i, std::ptrdiff_t j) {
+            return is_named_before(unwrap(project(fields_.node, node_at(i))),
+                                   unwrap(project(fields_.node, node_at(j))));
         });
-        for (new_node const& n : new_) {
-            Node const& node = std::ranges::begin(nodes)[n.row];
-            (void)tables_.ids.insert(unwrap(project(fields_.node, node)), now);
-        }
+        for (std::ptrdiff_t const at : new_)
+            (void)tables_.ids.insert(unwrap(project(fields_.node, node_at(at))), now);
+    }
+    [[nodiscard]] static bool is_named_before(name_key const& a, name_key const& b) {
+        if constexpr (std::totally_ordered<name_key>)
+            return a < b;
+        else
+            return key_of(a, 0) < key_of(b, 0);
     }
 
-    std::vector<new_node> new_;
+    std::vector<std::ptrdiff_t> new_;   // rows
     std::vector<std::uint64_t> stamps_; // by index: the round in which it was last seen
     std::uint64_t round_ = 0, twice_ = 0, no_room_ = 0;
     std::size_t total_ = 0;
