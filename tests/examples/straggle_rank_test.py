@@ -45,6 +45,52 @@ def history(jobs=20, nodes=10, slow=("n3",), factor=3, extra=""):
     return "".join(rows) + extra
 
 
+class Gangs(unittest.TestCase):
+    """Tasks that wait for the slowest of their job in each step."""
+
+    def history(self, header, row):
+        draw = random.Random(5)
+        lines = [header]
+        for job in range(30):
+            work = [draw.gauss(1000, 50) * (2 if rank == 5 else 1) for rank in range(12)]
+            begin, longest = 5000 * job, max(work)
+            for rank, own in enumerate(work):
+                lines.append(row(job, rank, begin, longest + draw.random(), longest - own))
+        return "\n".join(lines) + "\n"
+
+    def decided(self, said):
+        return [node["node"] for node in said["decision"]["blacklisted"]]
+
+    def test_durations_alone_get_a_note(self):
+        text = self.history("job,node,start_ms,end_ms", lambda job, rank, begin, took, _:
+                            f"j{job},n{rank},{begin:.3f},{begin + took:.3f}")
+        said = rank(text)
+        self.assertEqual(self.decided(said), [])
+        self.assertTrue(said["records"]["ends_coincide"])
+        self.assertIn("tasks of each job end together", run("-", stdin=text.encode()).stdout.decode())
+
+    def test_waits_name_the_node(self):
+        text = self.history("job,node,start_ms,end_ms,waited_ms", lambda job, rank, begin, took, waited:
+                            f"j{job},n{rank},{begin:.3f},{begin + took:.3f},{waited:.3f}")
+        said = rank(text)
+        self.assertEqual(self.decided(said), ["n5"])
+        self.assertFalse(said["records"]["ends_coincide"])
+        slow = next(node for node in said["nodes"] if node["node"] == "n5")
+        self.assertAlmostEqual(slow["slowdown"]["value"], 2, delta=0.1)
+
+    def test_records_of_steps(self):
+        text = self.history("step,rank,node,section,seconds,waited", lambda job, rank, begin, took, waited:
+                            f"{job},{rank},n{rank},forward,{took / 1000:.6f},{waited / 1000:.6f}")
+        said = rank(text, "--columns", "job=step+section,task=rank,duration=seconds")
+        self.assertEqual(self.decided(said), ["n5"])
+
+    def test_unknown_waits_and_waits_that_cannot_be(self):
+        said = rank("job,node,duration,waited\n" + "".join(
+            f"j,n{i % 4},{10 + i % 3},{wait}\n" for i, wait in enumerate([""] * 20 + [11.5, -1, "nan", "x"] * 3)))
+        self.assertEqual(said["records"]["used"], 20 + 1)
+        self.assertEqual(said["records"]["rejected_by_reason"]["negative_duration"]["count"], 5)
+
+
 class Oracle(Folder):
     """Against an independent computation of the paper's algorithms on real histories."""
 
@@ -318,8 +364,8 @@ class Refusals(BadInput):
         self.refuses(2, r"h.csv:\d+: a NUL byte", self.file("h.csv", bytes(range(256)) * 40))
         self.refuses(2, r"h.csv.gz:1: .*gzip", self.file("h.csv.gz", b"\x1f\x8b\x08\x00"))
         self.refuses(2, r"h.csv:3: a quoted field is never closed", self.file("h.csv", HEADER + "j,t,0,n,1,2,success,,\n\"j,t,0\n"))
-        self.refuses(2, r"h.csv: every record was rejected; 2 rejected: unparsable_number \(lines 2, 4\); 1 rejected: not_finite "
-                        r"\(line 3\)", self.file("h.csv", "job,node,duration\na,b,x\na,b,nan\na,b,y\n"))
+        self.refuses(2, r"h.csv: every record was rejected; 2 rejected: unparsable_number \(lines 2, 4\): duration is 'x', "
+                        r"expected is a number.*; 1 rejected: not_finite \(line 3\)", self.file("h.csv", "job,node,duration\na,b,x\na,b,nan\na,b,y\n"))
         self.refuses(2, r"h.csv:3: 4 fields where the header has 9", self.file("h.csv", HEADER + "j,t,0,n,1,2,success,,\nj,t,0,n"))
 
     def test_wrong_columns(self):

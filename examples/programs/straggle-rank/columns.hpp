@@ -10,16 +10,16 @@
 namespace straggle_rank {
 
 /// What the program wants to know about an attempt.
-enum class column : std::size_t { job, node, start, end, duration, status, task, slots, input };
+enum class column : std::size_t { job, node, start, end, duration, status, task, slots, input, waited };
 
 } // namespace straggle_rank
 
 template <>
 struct program::column_set<straggle_rank::column> {
-    static constexpr std::array<std::string_view, 9> keys{"job",    "node", "start", "end",  "duration",
-                                                          "status", "task", "slots", "input"};
-    static constexpr std::array<std::string_view, 9> names{
-        "job", "node", "start_ms", "end_ms", "duration", "status", "task", "slots", "input_bytes"};
+    static constexpr std::array<std::string_view, 10> keys{"job",    "node", "start", "end",   "duration",
+                                                           "status", "task", "slots", "input", "waited"};
+    static constexpr std::array<std::string_view, 10> names{
+        "job", "node", "start_ms", "end_ms", "duration", "status", "task", "slots", "input_bytes", "waited"};
 };
 
 namespace straggle_rank {

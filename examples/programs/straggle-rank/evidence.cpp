@@ -7,6 +7,7 @@
 #include "past_by_end.hpp"
 
 #include <straggle/base/interner.hpp>
+#include <straggle/gang/end_watch.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -148,6 +149,8 @@ whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use
     double now = 0;
     std::vector<running_attempt> running; // where the history ends
     job_cutter jobs(h.jobs.size());
+    straggle::gang::end_watch ends;
+    bool const may_be_gangs = !h.has_waits && !h.end_column.empty();
     with_attempts(h, [&](auto const& attempts, auto const& fields) {
         past_by_end past(attempts, fields.input);
         if (jobs.cuts()) {
@@ -155,6 +158,8 @@ whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use
             past.rewind();
         }
         past.rest([&](past_attempt a) {
+            if (may_be_gangs)
+                ends.observe({.node = a.node, .job = a.job, .start = a.start, .end = a.end, .as = a.status});
             jobs.cut(a);
             e.observe(a);
             now = a.end;
@@ -174,6 +179,7 @@ whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use
         result.failures.push_back(e.failures_of(node));
     }
     result.failing_jobs = numbered_failing_jobs(e, h, jobs);
+    result.ends_coincide = ends.looks_like_gangs();
     result.usual_duration = e.usual_duration();
     // Which attempts had no sibling is known of jobs that are over.
     jobs.for_each_part(h.jobs.size(), [&](std::uint32_t part, std::uint32_t) { e.finish(part); });

@@ -108,8 +108,9 @@ struct whole_evidence {
     std::vector<straggle::slowdown> estimates;                  ///< by node, also from very little
     std::vector<straggle::blacklist::failure_rate> failures;    ///< by node
     std::vector<straggle::blacklist::failing_job> failing_jobs; ///< `job` is its number
-    std::uint64_t not_compared = 0;                             ///< attempts without a sibling elsewhere
-    double usual_duration = 0;                                  ///< in the unit of the history
+    bool ends_coincide = false;     ///< the tasks of jobs end together, and the history does not know waits
+    std::uint64_t not_compared = 0; ///< attempts without a sibling elsewhere
+    double usual_duration = 0;      ///< in the unit of the history
 };
 /// @param last_use whether nobody needs the attempts of the history any more: they go as soon as they can
 [[nodiscard]] whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use);

@@ -47,6 +47,33 @@ struct row_times {
     }
 };
 
+double value_of(number const& n) {
+    if (n.kind == number_kind::real) return n.value;
+    return static_cast<double>(n.digits) /
+           static_cast<double>(powers_of_ten[static_cast<std::size_t>(n.places)]);
+}
+
+// a - b; missing if one of them is.
+number difference(number const& a, number const& b) {
+    if (a.kind == number_kind::missing || b.kind == number_kind::missing) return {};
+    if (a.kind == number_kind::exact && b.kind == number_kind::exact) {
+        int const places = (std::max)(a.places, b.places);
+        auto const x = scaled(a.digits, places - a.places), y = scaled(b.digits, places - b.places);
+        auto const fits = [](std::optional<std::int64_t> t) {
+            return t && *t <= INT64_MAX / 2 && *t >= -(INT64_MAX / 2);
+        };
+        if (fits(x) && fits(y)) return {.kind = number_kind::exact, .places = places, .digits = *x - *y};
+    }
+    return {.kind = number_kind::real, .value = value_of(a) - value_of(b)};
+}
+
+// What is left of an attempt's time without its wait for others; an unknown wait is none.
+number own_work(row_times const& t, number const& waited) {
+    number const whole = t.duration.kind == number_kind::missing ? difference(t.end, t.start) : t.duration;
+    if (waited.kind == number_kind::missing) return whole;
+    return value_of(waited) < 0 ? waited : difference(whole, waited); // no such duration: it is rejected
+}
+
 // Collects attempts as exact ticks of 10^-places as long as that is possible, then as floating point.
 class attempt_list {
   public:
@@ -184,11 +211,6 @@ attempt_names names_in(history_parts& to, std::string_view job, std::string_view
 bool is_known(number const& n) {
     return n.kind == number_kind::exact || n.kind == number_kind::real;
 }
-double value_of(number const& n) {
-    if (n.kind == number_kind::real) return n.value;
-    return static_cast<double>(n.digits) /
-           static_cast<double>(powers_of_ten[static_cast<std::size_t>(n.places)]);
-}
 
 // What has no job or node says nothing.
 void add_running(history_parts& to, attempt_names const& names, number const& start, double input) {
@@ -232,18 +254,20 @@ class csv_file {
           success_(options.success),
           needs_input_(options.needs_input),
           has_input_(columns_.has(column::input)),
-          only_times_(!has_input_ && !columns_.has(column::slots)),
+          only_times_(!has_input_ && !columns_.has(column::slots) && !columns_.has(column::waited)),
           to_(to),
           history_(to.h) {
-        bool const durations = columns_.has(column::duration);
+        // A wait leaves the duration of an attempt's own work.
+        bool const durations = columns_.has(column::duration) || columns_.has(column::waited);
         if (history_.rows > 0 && durations != history_.has_durations)
             columns_.fail("durations in some of the files and not in others");
         history_.has_durations = durations;
         if (columns_.has(column::start)) history_.start_column = columns_.name(column::start);
         if (columns_.has(column::end)) history_.end_column = columns_.name(column::end);
         history_.has_inputs = history_.has_inputs || has_input_;
+        history_.has_waits = history_.has_waits || columns_.has(column::waited);
         history_.has_tasks = history_.has_tasks || columns_.has(column::task);
-        for (column const c : {column::start, column::end, column::duration})
+        for (column const c : {column::start, column::end, column::duration, column::waited})
             if (columns_.has(c)) check_unit(columns_.name(c));
     }
 
@@ -281,17 +305,19 @@ class csv_file {
         auto* const ticks = only_times_ ? to_.list.whole_ticks() : nullptr;
         if (ticks != nullptr && add_ticks(record, names, status, *ticks)) return;
 
-        row_times const times{number_in(record, column::start), number_in(record, column::end),
-                              number_in(record, column::duration)};
+        row_times times{number_in(record, column::start), number_in(record, column::end),
+                        number_in(record, column::duration)};
+        number const waited = number_in(record, column::waited);
         number const input = has_input_ ? number_in(record, column::input) : number{};
         number const needed = needs_input_ ? input : number{};
         number const slots = number_in(record, column::slots);
         if (names.node != attempt_names{}.node) note_slots(names.node, slots);
-        if (!is_usable({times.start, times.end, times.duration, needed, slots}, record)) return;
+        if (!is_usable({times.start, times.end, times.duration, waited, needed, slots}, record)) return;
         if (is_running(record, times)) {
             add_running(to_, names, times.start, is_known(input) ? value_of(input) : 0);
             return;
         }
+        if (columns_.has(column::waited)) times.duration = own_work(times, waited);
         to_.list.add(times, {names, status});
         if (is_known(input) || (has_input_ && (needs_input_ || !history_.inputs.empty()))) {
             history_.inputs.resize(to_.list.size(), std::nan(""));
@@ -330,15 +356,15 @@ class csv_file {
         return last_status_;
     }
 
-    bool is_usable(std::array<number, 5> const& numbers, std::span<std::string_view const> record) {
+    bool is_usable(std::array<number, 6> const& numbers, std::span<std::string_view const> record) {
         bool is = true;
         for (number const& n : numbers) is &= n.kind <= number_kind::real;
         if (is) return true;
         for (number_kind const fault : {number_kind::unreadable, number_kind::not_finite}) {
             for (std::size_t i = 0; i < numbers.size(); ++i) {
                 if (numbers[i].kind != fault) continue;
-                constexpr std::array columns{column::start, column::end, column::duration, column::input,
-                                             column::slots};
+                constexpr std::array columns{column::start,  column::end,   column::duration,
+                                             column::waited, column::input, column::slots};
                 note(fault == number_kind::unreadable ? history_.unparsable_number : history_.not_finite,
                      columns_.name(columns[i]), columns_.field(record, columns[i]));
                 return false;

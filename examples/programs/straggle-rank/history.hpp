@@ -141,6 +141,7 @@ struct history {
     std::vector<double> slots; ///< by node; the largest number the file gives
     bool has_durations = false;
     bool has_inputs = false;              ///< a column says how much was read
+    bool has_waits = false;               ///< a column says how long an attempt waited for others
     bool has_tasks = false;               ///< a column says which attempts are of one task
     std::string start_column, end_column; ///< where the file says when; empty if it does not
     int places = 0;                       ///< ticks are units of the file times 10^-places

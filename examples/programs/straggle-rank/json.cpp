@@ -190,6 +190,7 @@ ordered_json records_json(result const& r) {
             {"superseded", counts.superseded},
             {"running", r.history.unended},
             {"not_compared", r.weighed.not_compared},
+            {"ends_coincide", r.weighed.ends_coincide},
             {"rejected", total},
             {"rejected_by_reason", std::move(reasons)}};
 }

@@ -56,6 +56,7 @@ read. Or it is CSV with a header (RFC 4180), one row per attempt to run a task. 
             start, no end, and running or nothing here, the attempt still runs
   task      name of the task, unique in its job: only its first completion counts
   input     bytes or records read, for --normalizer work_rate; also as input_bytes
+  waited    how much of its time it waited for other tasks, as in barriers: the rest is compared
   slots     of the node (default 1), for --max-fraction and --min-healthy
 An empty field is unknown. Bad records are counted by reason and left out.
 

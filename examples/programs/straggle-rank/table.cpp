@@ -427,6 +427,10 @@ class table {
     void print_records() {
         out_ << paint(bold, "Records") << ": " << records_in_words(r_) << ".\n";
         if (std::string const text = not_compared_in_words(r_); !text.empty()) out_ << "  " << text << '\n';
+        if (r_.weighed.ends_coincide)
+            out_ << "  The tasks of each job end together. If they wait for each other, no slow node can be "
+                    "seen: "
+                    "add a column\n  waited with how long each one did.\n";
         for (rejected_records const& some : rejected(h_, r_.ranking)) out_ << "  " << in_words(some) << '\n';
         print_jobs();
     }
