@@ -337,6 +337,31 @@ class Schema(Watch):
         self.assertEqual([f["line"] for f in of("fault", self.told(bad))], list(range(1, len(bad) + 1)))
 
 
+class Late(Watch):
+    def test_causes_and_deadlines(self):
+        events = cluster(jobs=20)
+        first = {e["job"]: e["start"] for e in reversed(of("start", events))}
+        for e in of("start", events):
+            e.update(deadline=first[e["job"]] + 25, weight=2)
+        plans = of("plan", self.told(events))
+        there = [t["cause"]["likeliest"] for p in plans for t in p["late"] if t["node"] == "n2"]
+        elsewhere = [t for p in plans for t in p["late"] if t["node"] != "n2"]
+        self.assertGreater(len(there), 20 * len(elsewhere))
+        self.assertGreater(there.count("node"), 0.8 * len(there))
+        jobs = [j for p in plans for j in p["jobs"]]
+        self.assertEqual({j["job"] for j in jobs}, set(first))
+        for j in jobs:
+            self.assertEqual((j["deadline"], j["weight"]), (first[j["job"]] + 25, 2))
+            self.assertLessEqual(j["least_probability"], j["miss_probability"])
+        # A job that still runs at its deadline has missed it.
+        missed = [j for p in plans for j in p["jobs"] if j["deadline"] <= p["now"]]
+        self.assertTrue(missed)
+        self.assertTrue(all(j["miss_probability"] == 1 and j["lost"] for j in missed))
+
+    def test_without_deadlines_no_job_is_listed(self):
+        self.assertEqual([p["jobs"] for p in of("plan", self.told(cluster(jobs=4))) if p["jobs"]], [])
+
+
 class Gangs(Watch):
     def steps(self, **of_end):
         """Steps of 8 ranks that all wait for n3; `of_end` says of an end's members what they are, from its own work."""
