@@ -91,6 +91,62 @@ class Gangs(unittest.TestCase):
         self.assertEqual(said["records"]["rejected_by_reason"]["negative_duration"]["count"], 5)
 
 
+class Causes(Folder):
+    """Histories whose late tasks have one known cause."""
+
+    def causes(self, work, *arguments):
+        """What is said if task t of job j runs on node t % 10 and work(j, t, draw) says how long and on how much."""
+        draw, rows = random.Random(7), [HEADER]
+        for job in range(40):
+            for task in range(20):
+                took, size = work(job, task, draw)
+                rows.append(f"j{job},{task},0,n{task % 10},{10**6 * job},{10**6 * job + round(took * draw.uniform(900, 1100))},success,,{size:.0f}\n")
+        return document(run("--causes", "--format", "json", *arguments, self.file("h.csv", "".join(rows))))["causes"]
+
+    def check(self, causes, by, least=0.9):
+        shares = causes["by"]
+        self.assertGreater(shares[by]["share"], least, causes)
+        self.assertAlmostEqual(sum(s["share"] for s in shares.values()), 1, delta=1e-9)
+        for s in shares.values():
+            self.assertLessEqual(s["low"], s["share"])
+            self.assertLessEqual(s["share"], s["high"])
+        self.assertGreater(shares[by]["low"], least - 0.1)
+
+    def test_a_slow_node(self):
+        got = self.causes(lambda job, task, draw: (3 if task % 10 == 3 else 1, 100))
+        self.check(got, "node")
+        self.assertEqual((got["tasks"], got["late"], got["jobs"]), (800, 80, 40))
+        self.assertAlmostEqual(got["share_of_time"], 80 * 2 / (80 * 3 + 720), delta=0.02)
+
+    def test_more_input(self):
+        def work(job, task, draw):
+            size = draw.lognormvariate(0, 0.6)
+            return size, 1e6 * size
+        self.check(self.causes(work), "input")
+
+    def test_bad_luck(self):
+        self.check(self.causes(lambda job, task, draw: (draw.choice([1] * 19 + [4]), 100)), "itself")
+
+    def test_nothing_is_late(self):
+        got = self.causes(lambda job, task, draw: (1, 100))
+        self.assertEqual((got["late"], got["share_of_time"]), (0, 0))
+
+    def test_bars_and_page(self):
+        file, report = self.file("h.csv", history(slow=("n3",))), pathlib.Path(self.folder.name) / "page.html"
+        said = run("--causes", file, LC_ALL="C").stdout.decode()
+        self.assertIn("20 of 200 tasks took at least 1.5 times as long as usual in their job, and lost", said)
+        self.assertRegex(said, r"  slow nodes +#{36,40} +(9[0-9]|100) % \(")
+        self.assertRegex(said, r"  bad luck  ")
+        self.assertNotIn("Lost time", run(file).stdout.decode())
+        data = data_of_page(self, run("--causes", "--report", report, file), report)
+        self.assertEqual(data["causes"], document(run("--causes", "--format", "json", file))["causes"])
+
+    def test_not_with_windows(self):
+        done = run("--causes", "--window", "auto", self.file("h.csv", history()))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"not together with --window", done.stderr)
+
+
 class Oracle(Folder):
     """Against an independent computation of the paper's algorithms on real histories."""
 

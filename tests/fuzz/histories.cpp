@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -83,7 +84,9 @@ std::string rank(std::string_view text, unsigned how) {
     program::whole_evidence const weighed = program::weigh(past, cluster, o, false);
     program::decision const verdicts =
         o.decides_by_slowdown() ? weighed.decision : program::decide(nodes, cluster, o);
-    program::result const all{o, past, nodes, verdicts, weighed, nullptr, &names};
+    std::optional<program::lost_time> lost;
+    if ((how & 32U) != 0) lost = program::lost_by_cause(past, weighed.slowdowns);
+    program::result const all{o, past, nodes, verdicts, weighed, nullptr, lost ? &*lost : nullptr, &names};
     std::ostringstream out;
     program::print_json(out, all);
     if ((how & 4U) == 0 || past.end_column.empty()) return out.str();

@@ -235,6 +235,7 @@ ordered_json to_json(result const& r) {
                      {"jobs", jobs_json(r)},
                      {"failing_jobs", failing_jobs_json(r)}};
     if (r.history.log) all["reading"] = reading_json(*r.history.log);
+    if (r.lost != nullptr) all["causes"] = causes_json(*r.lost);
     if (r.expected != nullptr) all["forecast"] = forecast_json(r.names(), *r.expected);
     return all;
 }

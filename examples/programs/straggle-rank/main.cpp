@@ -130,13 +130,15 @@ void run(options o) {
     std::optional<expectation> expected;
     if (!o.future.forecast.empty()) expected = expect(past, o);
     expectation const* const asked_for = expected ? &*expected : nullptr;
-    whole_evidence const weighed =
-        weigh(past, cluster, o,
-              !o.windows && o.report.empty() && past.inputs.empty() && o.format != output_format::table);
+    whole_evidence const weighed = weigh(past, cluster, o,
+                                         !o.windows && !o.causes && o.report.empty() && past.inputs.empty() &&
+                                             o.format != output_format::table);
     decision const verdicts = o.decides_by_slowdown() && asked_for == nullptr
                                   ? weighed.decision
                                   : decide(nodes, cluster, o, asked_for);
-    result const all{o, past, nodes, verdicts, weighed, asked_for, &names};
+    std::optional<lost_time> lost;
+    if (o.causes) lost = lost_by_cause(past, weighed.slowdowns);
+    result const all{o, past, nodes, verdicts, weighed, asked_for, lost ? &*lost : nullptr, &names};
     if (o.windows) return run_windows(past, all, cluster);
     if (!o.report.empty()) write_report(o.report, all);
     print(all);

@@ -124,7 +124,8 @@ struct arguments {
     // Signed, so that -1 is not a large number.
     std::optional<std::int64_t> min_tasks, max_nodes, top, period, look_back, seed;
     std::optional<double> confidence, max_fraction, min_healthy, fail_open, least;
-    bool csv_safe = false, every_success = false, first_completion = false, no_limits = false, quiet = false;
+    bool csv_safe = false, every_success = false, first_completion = false, no_limits = false, quiet = false,
+         causes = false;
 };
 
 void declare(CLI::App& app, arguments& a) {
@@ -231,6 +232,8 @@ void declare(CLI::App& app, arguments& a) {
     app.add_flag("--csv-safe", a.csv_safe, "in CSV, defuse names that a spreadsheet would run as formulas")
         ->group(output);
     app.add_option("--report", a.report, "write a page with plots")->type_name("FILE.html")->group(output);
+    app.add_flag("--causes", a.causes, "which part of the lost time is due to nodes, input, crowds, bad luck")
+        ->group(output);
     app.add_option("--top", a.top, "nodes in the table (default: all up to 40)")
         ->type_name("N")
         ->group(output);
@@ -346,6 +349,7 @@ void override_future(options& o, arguments const& a) {
     if (a.window && a.forecast)
         wrong("--forecast", "it is for the days after the history: not together with --window");
     if (a.learn && a.report) wrong("--report", "not together with --learn");
+    if (a.causes && (a.window || a.learn)) wrong("--causes", "not together with --window or --learn");
     if (a.learn && a.learn->empty()) wrong("--learn", "the name is empty");
     if (a.forecast && a.forecast->empty()) wrong("--forecast", "the name is empty");
     f.learn = a.learn.value_or("");
@@ -378,6 +382,7 @@ options resolve(arguments const& a) {
     o.csv_safe = a.csv_safe;
     if (a.report) o.report = *a.report;
     if (a.top) o.top = whole("--top", *a.top);
+    o.causes = a.causes;
     o.quiet = a.quiet;
     return o;
 }

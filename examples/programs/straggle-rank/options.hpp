@@ -101,6 +101,7 @@ struct options {
     std::string report;    ///< file name, empty for none
     std::string log;       ///< file name of the decisions, empty for none
     std::string replay;    ///< file name of decisions to be made again; then nothing else matters
+    bool causes = false;   ///< of lost time
     std::size_t top = 0;   ///< nodes in the table; 0: all of a small fleet
     bool quiet = false;
 };

@@ -5,6 +5,7 @@
 /// The forms in which the result leaves the program.
 #pragma once
 
+#include "causes.hpp"
 #include "decide.hpp"
 #include "evidence.hpp"
 
@@ -22,6 +23,7 @@ struct result {
     straggle_rank::decision const& decision;
     straggle_rank::whole_evidence const& weighed;         ///< what attempts show of nodes
     straggle_rank::expectation const* expected = nullptr; ///< if it was asked for
+    straggle_rank::lost_time const* lost = nullptr;       ///< likewise
     std::vector<std::string> const* json_names = nullptr; ///< of nodes
 };
 

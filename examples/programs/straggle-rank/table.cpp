@@ -56,6 +56,7 @@ class table {
             print_levels();
             print_nodes();
         }
+        print_lost_time();
         print_failures();
         print_failing_jobs();
         print_records();
@@ -422,6 +423,13 @@ class table {
         std::string out;
         for (std::string_view cell : cells) out += cell;
         return out;
+    }
+
+    void print_lost_time() {
+        if (r_.lost == nullptr) return;
+        out_ << paint(bold, "Lost time") << ": ";
+        print_causes(out_, *r_.lost, 40, speaks_utf8() ? "█" : "#");
+        out_ << '\n';
     }
 
     void print_records() {

@@ -26,6 +26,23 @@
   const ranked = data.nodes.filter((d) => d.level !== null);
   const x = ranked.length ? d3.scale.linear() : null;
 
+  function writeCauses() {
+    const {causes} = data;
+    document.getElementById("causes").hidden = !causes;
+    if (!causes) return;
+    const about = (x) => `${(100 * x).toFixed(x < 0.00005 || x >= 0.0995 ? 0 : x < 0.00995 ? 2 : 1)} %`;
+    const names = {node: "slow nodes", input: "more input", crowd: "crowded nodes", itself: "bad luck"};
+    byId("causes-text").text(`${count(causes.late)} of ${plural(causes.tasks, "task")} took at least 1.5 times as long as ` +
+      `usual in their job, and lost ${about(causes.share_of_time)} of all task time. The thin line is the 95 % interval.`);
+    const rows = byId("causes-table").selectAll("tr").data(Object.entries(causes.by)).enter().append("tr");
+    const width = 360;
+    rows.append("th").attr("scope", "row").text(([by]) => names[by]);
+    const bars = rows.append("td").append("svg").attr({class: "lost", width: width + 2, height: 18, role: "presentation"});
+    bars.append("rect").attr({x: 0, y: 3, height: 12, width: ([, s]) => width * s.share});
+    bars.append("line").attr({x1: ([, s]) => width * s.low, x2: ([, s]) => width * s.high, y1: 9, y2: 9});
+    rows.append("td").text(([, s]) => `${about(s.share)} (${about(s.low)} to ${about(s.high)})`);
+  }
+
   function writeHeader() {
     const name = data.file.replace(/^.*[/]/, "") || data.file;
     document.title = `Slow nodes: ${name}`;
@@ -321,6 +338,7 @@
   listen();
   draw();
   drawTable();
+  writeCauses();
   writeRecords();
   writeMethod();
 })();
