@@ -3,8 +3,8 @@
 
 /// @file
 /// A scheduler that remembers how long tasks took, and asks: how long would this one take there? Five hosts,
-/// of which "old" is slow and "ssd" is fast where there is much to read. docs/reference/detecting.md shows the
-/// marked parts.
+/// of which "old" is slow and "ssd" is fast where there is much to read. docs/reference/detecting.md shows
+/// the marked parts.
 
 #include <straggle/predict/calibration.hpp>
 #include <straggle/predict/similar_tasks.hpp>
