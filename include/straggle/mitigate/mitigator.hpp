@@ -40,7 +40,7 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 class node_stage;
-}
+} // namespace straggle
 namespace straggle::inline STRAGGLE_ABI::mitigate {
 
 template <class Tasks, class Copies>
