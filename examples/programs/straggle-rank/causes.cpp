@@ -17,6 +17,7 @@
 #include <ostream>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace straggle_rank {
@@ -106,7 +107,9 @@ std::vector<row> rows_of(history const& h) {
                             a.end() ? loads[*a.node()].crowd(end_of(a) - time, end_of(a)) : unknown});
         }
     });
-    std::stable_sort(rows.begin(), rows.end(), [](row const& a, row const& b) { return a.job < b.job; });
+    std::sort(rows.begin(), rows.end(), [](row const& a, row const& b) {
+        return std::tie(a.job, a.node, a.time) < std::tie(b.job, b.node, b.time);
+    });
     return rows;
 }
 

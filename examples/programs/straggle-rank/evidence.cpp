@@ -137,7 +137,9 @@ std::vector<straggle::blacklist::failing_job> numbered_failing_jobs(evidence con
         if (j.failed == 0) return true;
         return j.nodes < 2 ? is_node_named || j.ended_well > 0 : is_node_named && j.ended_well > 0;
     });
-    std::ranges::stable_sort(jobs, std::ranges::greater{}, &failing_job::failed);
+    std::sort(jobs.begin(), jobs.end(), [](failing_job const& a, failing_job const& b) {
+        return a.failed != b.failed ? a.failed > b.failed : a.job < b.job;
+    });
     return jobs;
 }
 
