@@ -639,6 +639,7 @@ using straggle::detect::late;
 // straggle/predict/time_outlook.hpp
 namespace predict {
 using straggle::predict::log_factor;
+using straggle::predict::log_factor_of;
 using straggle::predict::time_points;
 using straggle::predict::time_outlook;
 }
@@ -774,7 +775,6 @@ using straggle::mitigator_options;
 // straggle/mitigate/plan.hpp
 namespace mitigate {
 using straggle::mitigate::planned_node;
-using straggle::mitigate::planned_time;
 using straggle::mitigate::planned_suspect;
 using straggle::mitigate::planned_copy;
 using straggle::mitigate::planned_kill;

@@ -66,3 +66,10 @@ TEST_CASE("time_outlook: survival, and the times after an age, belong together")
     CHECK(out.times_after(1e5).quantile(0.5) > 1.2e5);
     CHECK(left >= 1);
 }
+
+TEST_CASE("predict::log_factor_of: a slowdown whose 95 % interval is 1.96 standard errors to either side") {
+    double const error = 0.05;
+    auto const f = predict::log_factor_of({2, 2 * std::exp(-1.96 * error), 2 * std::exp(1.96 * error), 40});
+    CHECK(f.mean == doctest::Approx(std::log(2.0)).epsilon(1e-14));
+    CHECK(f.deviation == doctest::Approx(error).epsilon(1e-12)); // two exponentials and a logarithm
+}

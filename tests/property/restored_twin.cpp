@@ -225,8 +225,7 @@ class twin_run {
         for (std::size_t const at : order) out.push_back(rows[at]);
         return out;
     }
-    static void compare(straggle::mitigate::planned_time const& a,
-                        straggle::mitigate::planned_time const& b) {
+    static void compare(straggle::mitigate::time_range const& a, straggle::mitigate::time_range const& b) {
         REQUIRE(a.low == b.low);
         REQUIRE(a.middle == b.middle);
         REQUIRE(a.high == b.high);

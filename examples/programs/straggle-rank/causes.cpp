@@ -147,8 +147,11 @@ void add_intervals(lost_time& lost, std::vector<sums> const& jobs) {
 
 lost_time lost_by_cause(history const& h, std::span<straggle::slowdown const> of_nodes) {
     std::vector<row> const rows = rows_of(h);
+    auto const slowdown_of = [&](row const& r) {
+        return r.node < of_nodes.size() ? of_nodes[r.node] : straggle::slowdown{};
+    };
     auto const slow_of = [&](row const& r) {
-        straggle::slowdown const s = r.node < of_nodes.size() ? of_nodes[r.node] : straggle::slowdown{};
+        straggle::slowdown const s = slowdown_of(r);
         return s.is_known() && (s.low > 1 || s.high < 1) ? s.value : 1.0;
     };
     auto const observe = [&](straggle::predict::sibling_times& times, row const& r) {
@@ -169,8 +172,9 @@ lost_time lost_by_cause(history const& h, std::span<straggle::slowdown const> of
     std::vector<sums> by_job;
     double all = 0, total = 0;
     straggle::predict::time_outlook outlook;
+    straggle::predict::sibling_times times;
     for_each_job([&](std::span<row const> job) {
-        straggle::predict::sibling_times times = learned;
+        times = learned;
         for (row const& r : job) observe(times, r);
         if (!times.outlook(job.front().job, no_kind, {}, outlook)) return;
         sums of_job{};
@@ -180,9 +184,9 @@ lost_time lost_by_cause(history const& h, std::span<straggle::slowdown const> of
             ++lost.tasks;
             all += r.time;
             if (!(r.time >= 1.5 * parts.usual)) continue;
-            straggle::slowdown const s = r.node < of_nodes.size() ? of_nodes[r.node] : straggle::slowdown{};
             straggle::detect::node_case node;
-            if (s.is_known()) node.slowdown = {std::log(s.value), std::log(s.high / s.low) / 3.92};
+            if (straggle::slowdown const s = slowdown_of(r); s.is_known() && s.low > 0)
+                node.slowdown = straggle::predict::log_factor_of(s);
             auto const cause = straggle::detect::cause_of(outlook, {.low = 0.99 * r.time,
                                                                     .high = 1.01 * r.time,
                                                                     .usual = parts.usual,

@@ -25,7 +25,7 @@ void append_line(std::string& out, json const& line) {
 // When something would have ended that was planned to take `left` and had not ended at `time`: the median of
 // what is left of the distribution, straight lines between its three quantiles, and never beyond the last
 // one.
-double still_expected(double planned, straggle::mitigate::planned_time const& left, double time) {
+double still_expected(double planned, straggle::mitigate::time_range const& left, double time) {
     std::array<double, 4> const at{planned, planned + left.low, planned + left.middle, planned + left.high};
     constexpr std::array<double, 4> share{0, 0.1, 0.5, 0.9};
     if (!(time < at.back())) return time;
@@ -82,7 +82,7 @@ void history_log::attempt_ended(ended_attempt const& a, std::string& log) {
         return;
     }
     if (!is_success && !(r.copy_ended && r.original_ended)) return;
-    straggle::mitigate::planned_time const left{r.low, r.middle, r.high};
+    straggle::mitigate::time_range const left{r.low, r.middle, r.high};
     double const expected = r.planned + r.middle;
     bool const won = is_success && is_copy;
     append_line(

@@ -39,7 +39,7 @@ json why_json(straggle::comparison const& c) {
             {"threshold", finite(c.threshold, 0)},
             {"usual", finite(c.usual, 0)}};
 }
-json time_json(mitigate::planned_time const& t) {
+json time_json(mitigate::time_range const& t) {
     return {{"low", finite(t.low, 0)}, {"middle", finite(t.middle, 0)}, {"high", finite(t.high, 0)}};
 }
 
@@ -98,17 +98,19 @@ json cause_json(straggle::detect::late_cause const& c) {
             {"times", std::move(times)}};
 }
 
+json attempt_json(running_attempt const& row) {
+    return {{"job", name_json(row.job)},
+            {"task", name_or_null(row.task)},
+            {"attempt", name_or_null(row.attempt)},
+            {"node", name_json(row.node)}};
+}
+
 json late_json(plan_line const& line) {
     json late = json::array();
     for (mitigate::planned_suspect const& s : line.plan.suspects()) {
-        running_attempt const& row = line.told.running(s.row);
-        late.push_back({{"job", name_json(row.job)},
-                        {"task", name_or_null(row.task)},
-                        {"attempt", name_or_null(row.attempt)},
-                        {"node", name_json(row.node)},
-                        {"left", time_json(s.left)},
-                        {"cause", cause_json(s.cause)},
-                        {"reason", mitigate::reason(s)}});
+        late.push_back(attempt_json(line.told.running(s.row)));
+        late.back().update(
+            {{"left", time_json(s.left)}, {"cause", cause_json(s.cause)}, {"reason", mitigate::reason(s)}});
     }
     return late;
 }
@@ -132,21 +134,17 @@ json jobs_json(plan_line const& line) {
 json copies_json(plan_line const& line) {
     json copies = json::array();
     for (mitigate::planned_copy const& c : line.plan.copies()) {
-        running_attempt const& original = line.told.running(c.row);
-        copies.push_back({{"job", name_json(original.job)},
-                          {"task", name_or_null(original.task)},
-                          {"attempt", name_or_null(original.attempt)},
-                          {"node", name_json(original.node)},
-                          {"to", name_json(line.told.nodes()[c.node_row].name)},
-                          {"left", time_json(c.left)},
-                          {"there", time_json(c.there)},
-                          {"win_probability", finite(c.win_probability, 0)},
-                          {"gain", finite(c.gain, 0)},
-                          {"cost", finite(c.cost, 0)},
-                          {"probe", c.is_probe},
-                          {"why", why_json(c.why)},
-                          {"cause", cause_json(c.cause)},
-                          {"reason", mitigate::reason(c)}});
+        copies.push_back(attempt_json(line.told.running(c.row)));
+        copies.back().update({{"to", name_json(line.told.nodes()[c.node_row].name)},
+                              {"left", time_json(c.left)},
+                              {"there", time_json(c.there)},
+                              {"win_probability", finite(c.win_probability, 0)},
+                              {"gain", finite(c.gain, 0)},
+                              {"cost", finite(c.cost, 0)},
+                              {"probe", c.is_probe},
+                              {"why", why_json(c.why)},
+                              {"cause", cause_json(c.cause)},
+                              {"reason", mitigate::reason(c)}});
     }
     return copies;
 }
@@ -154,12 +152,8 @@ json copies_json(plan_line const& line) {
 json kills_json(plan_line const& line) {
     json kills = json::array();
     for (mitigate::planned_kill const& k : line.plan.kills()) {
-        running_attempt const& row = line.told.running(k.row);
-        kills.push_back({{"job", name_json(row.job)},
-                         {"task", name_or_null(row.task)},
-                         {"attempt", name_or_null(row.attempt)},
-                         {"node", name_json(row.node)},
-                         {"reason", mitigate::reason(k)}});
+        kills.push_back(attempt_json(line.told.running(k.row)));
+        kills.back()["reason"] = mitigate::reason(k);
     }
     return kills;
 }

@@ -71,9 +71,11 @@ struct ended_row {
     bool is_copy = false;                                    ///< not the original
 };
 
-/// A time that is not known exactly: the 10 %, 50 % and 90 % quantiles.
+/// A time that is not known exactly.
 struct time_range {
-    double low = 0, middle = 0, high = 0; ///< ascending
+    double low = 0;    ///< one in ten is shorter
+    double middle = 0; ///< the median
+    double high = 0;   ///< one in ten is longer
     friend constexpr bool operator==(time_range const&, time_range const&) = default;
 };
 

@@ -10,6 +10,7 @@
 #include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/detect/late_cause.hpp>
+#include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/node_state.hpp>
 #include <straggle/record/slowdown.hpp>
@@ -37,18 +38,11 @@ struct planned_node {
     blacklist::spared spared_by = blacklist::spared::no; ///< why it stays in service despite evidence
 };
 
-/// A range of times: one time in ten is below `low`, one in ten above `high`.
-struct planned_time {
-    double low = 0;    ///< one in ten is shorter
-    double middle = 0; ///< the median
-    double high = 0;   ///< one in ten is longer
-};
-
 /// A task that takes longer than the spread within its job explains, and why. Whether it gets a copy is
 /// another question: one that only has more to do gains nothing by it.
 struct planned_suspect {
     std::size_t row = 0;        ///< in the range of running attempts: one attempt of the task
-    planned_time left{};        ///< time it still needs
+    time_range left{};          ///< time it still needs
     comparison why{};           ///< the task against its siblings
     detect::late_cause cause{}; ///< what makes it late
 };
@@ -57,8 +51,8 @@ struct planned_suspect {
 struct planned_copy {
     std::size_t row = 0;        ///< in the range of running attempts: the original
     std::size_t node_row = 0;   ///< in the range of nodes: where it goes
-    planned_time left{};        ///< time the original still needs
-    planned_time there{};       ///< time the copy needs
+    time_range left{};          ///< time the original still needs
+    time_range there{};         ///< time the copy needs
     double win_probability = 0; ///< probability that the copy ends first
     double gain = 0;            ///< expected time the job saves
     double cost = 0;            ///< its cost, in the same unit
@@ -75,7 +69,7 @@ struct planned_kill {
 /// A job with a deadline, of which tasks run. Tasks that have not started are not considered.
 struct planned_job {
     std::size_t row = 0;         ///< in the range of running attempts: one of its attempts
-    planned_time end{};          ///< time until its running tasks have ended, with the copies that run now
+    time_range end{};            ///< time until its running tasks have ended, with the copies that run now
     double deadline = 0;         ///< time left until its deadline; negative: missed
     double weight = 1;           ///< as passed
     double miss_probability = 0; ///< probability that one of its running tasks ends after the deadline

@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/predict/detail/time_shape.hpp>
+#include <straggle/record/slowdown.hpp>
 
 #include <array>
 #include <cmath>
@@ -22,6 +23,13 @@ struct log_factor {
 
     friend constexpr bool operator==(log_factor const&, log_factor const&) = default;
 };
+
+/// The slowdown of a node as such a factor.
+/// @pre `s.is_known()`, `s.low` > 0
+[[nodiscard]] inline log_factor log_factor_of(slowdown const& s) noexcept {
+    constexpr double widths = 3.92; // width of a 95 % interval in standard errors
+    return {std::log(s.value), std::log(s.high / s.low) / widths};
+}
 
 /// A distribution of times as sixteen equally likely values, smallest first.
 ///

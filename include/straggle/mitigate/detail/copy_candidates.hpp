@@ -24,8 +24,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // A slowdown shrunk by its uncertainty: 1 where the interval is too wide.
 [[nodiscard]] inline double believed(slowdown const& s) noexcept {
     if (!s.is_known() || !(s.value > 0) || !(s.low > 0)) return 1;
-    constexpr double widths = 3.92; // width of a 95 % interval in standard errors
-    double const log = std::log(s.value), error = std::log(s.high / s.low) / widths;
+    auto const [log, error] = predict::log_factor_of(s);
     double const square = log * log, keep = square > 0 ? 1 - error * error / square : 0.0;
     return keep > 0 ? std::exp(log * keep) : 1.0;
 }

@@ -52,6 +52,7 @@ class mitigation_loop {
           effects_(options.effects),
           jobs_(options.most_jobs) {}
 
+    [[nodiscard]] mitigator_options const& options() const noexcept { return options_; }
     [[nodiscard]] loop_guard& guard() noexcept { return guard_; }
     [[nodiscard]] loop_guard const& guard() const noexcept { return guard_; }
     [[nodiscard]] mitigate::effect_meter& effects() noexcept { return effects_; }
@@ -557,13 +558,12 @@ class mitigation_loop {
 
     void write_suspects(round_facts const& facts, plan_writer& out) {
         for (mitigate::late_task const& s : copies_.suspects())
-            out.suspects().push_back(
-                {facts.running[s.row].row, {s.left.low, s.left.middle, s.left.high}, s.why, s.cause});
+            out.suspects().push_back({facts.running[s.row].row, s.left, s.why, s.cause});
     }
     void write_jobs(round_facts const& facts, plan_writer& out) {
         for (mitigate::job_row const& j : copies_.jobs())
             out.jobs().push_back({.row = facts.running[j.row].row,
-                                  .end = {j.end.low, j.end.middle, j.end.high},
+                                  .end = j.end,
                                   .deadline = j.deadline,
                                   .weight = j.weight,
                                   .miss_probability = j.miss_probability,
@@ -597,8 +597,8 @@ class mitigation_loop {
             if (!c.probe) count_for_job(r.job, out);
             out.copies().push_back({.row = r.row,
                                     .node_row = facts.user_rows[c.node_row],
-                                    .left = {c.left.low, c.left.middle, c.left.high},
-                                    .there = {c.there.low, c.there.middle, c.there.high},
+                                    .left = c.left,
+                                    .there = c.there,
                                     .win_probability = c.win_probability,
                                     .gain = c.gain,
                                     .cost = c.cost,
@@ -651,14 +651,12 @@ class mitigation_loop {
 
 template <class NodePart, class CopyPart>
 struct loop_handle<NodePart, CopyPart>::state {
-    explicit state(mitigator_options const& by)
-        : options(by), blank_nodes(by.nodes), blank_copies(by.copies), loop(by) {}
-    state(mitigator_options const& by, NodePart&& node_part, CopyPart&& copy_part)
-        : options(by),
-          blank_nodes(std::move(node_part)),
+    explicit state(mitigator_options const& options)
+        : blank_nodes(options.nodes), blank_copies(options.copies), loop(options) {}
+    state(mitigator_options const& options, NodePart&& node_part, CopyPart&& copy_part)
+        : blank_nodes(std::move(node_part)),
           blank_copies(std::move(copy_part)),
-          loop(by, blank_nodes, blank_copies) {}
-    mitigator_options options;
+          loop(options, blank_nodes, blank_copies) {}
     NodePart blank_nodes; // without any observation
     CopyPart blank_copies;
     mitigation_loop<NodePart, CopyPart> loop;
@@ -762,7 +760,7 @@ void loop_handle<N, C>::write(byte_writer& out) const {
 }
 template <class N, class C>
 status loop_handle<N, C>::read(byte_reader& in) {
-    mitigation_loop<N, C> loop(state_->options, state_->blank_nodes, state_->blank_copies);
+    mitigation_loop<N, C> loop(state_->loop.options(), state_->blank_nodes, state_->blank_copies);
     status const s = loop.read(in);
     if (s == status::ok) state_->loop = std::move(loop);
     return s;

@@ -74,8 +74,8 @@ class node_spread {
         return s.is_known() && s.value > 0 && s.low > 0;
     }
     [[nodiscard]] static guess guess_of(slowdown const& s) noexcept {
-        constexpr double widths = 3.92; // width of a 95 % interval in standard errors
-        return {std::log(s.value), (std::max)(square(std::log(s.high / s.low) / widths), 1e-6)};
+        auto const [log, error] = predict::log_factor_of(s);
+        return {log, (std::max)(square(error), 1e-6)};
     }
     [[nodiscard]] double chance_slow(guess const& seen) const noexcept {
         double const slow = share_ * slow_.density(seen), plain = (1 - share_) * usual.density(seen);

@@ -293,6 +293,9 @@ class task_stage {
     [[nodiscard]] double slow_of(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].slow : 1.0;
     }
+    [[nodiscard]] std::array<detect::node_case, 2> cases_of(std::uint32_t node) const noexcept {
+        return spread_.cases(node < nodes_.size() ? nodes_[node].seen : slowdown{});
+    }
     [[nodiscard]] place_odds odds_of(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? place_odds(nodes_[node].now, nodes_[node].slow) : place_odds();
     }
@@ -411,8 +414,7 @@ class task_stage {
         running_row const& t = running[rows.front().at];
         bool const hung = hangs(t.node);
         // A node of which little is known may be one of the slow ones.
-        slowdown const seen = t.node < nodes_.size() ? nodes_[t.node].seen : slowdown{};
-        std::array<detect::node_case, 2> const cases = spread_.cases(seen);
+        auto const cases = cases_of(t.node);
         std::array<double, 2> of_case{}, weight{};
         double all = 0;
         for (std::size_t k = 0; k < 2; ++k) {
@@ -579,8 +581,7 @@ class task_stage {
     [[nodiscard]] detect::late_cause cause_of(double now, running_row const& t, task_note const* note,
                                               double age, double factor,
                                               predict::time_points const* promised) const {
-        slowdown const seen = t.node < nodes_.size() ? nodes_[t.node].seen : slowdown{};
-        std::array<detect::node_case, 2> const cases = spread_.cases(seen);
+        auto const cases = cases_of(t.node);
         std::array<detect::node_case, 2> now_cases{};
         if (hangs(t.node)) {
             // Nine in ten, before it is seen how long this task has run.
