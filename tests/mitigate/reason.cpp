@@ -33,6 +33,13 @@ TEST_CASE("reason: where a node stands") {
     n.causes = 2 | 4 | 8;
     n.why = {};
     CHECK(reason(n) == "excluded: the operator denies it; its tasks do not end; its tasks fail");
+    n.causes = 1 | 4;
+    n.why = {1, 0.5, 0.2, "failures"};
+    CHECK(reason(n) == "excluded: its tasks fail; takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 "
+                       "tasks (failures: 1.00 against 0.50)");
+    n = {.why = {1, 0.9, 0.2, "failures"}, .spared_by = blacklist::spared::by_fail_open};
+    CHECK(reason(n) == "healthy: its tasks fail (failures: 1.00 against 0.90); in service, since too many "
+                       "nodes look bad to believe it");
     CHECK(reason(mitigate::planned_node{}) == "healthy: nothing is held against it");
     n = {.state = node_state::last_resort,
          .slow = {1.31, 1.24, 1.39, 116},

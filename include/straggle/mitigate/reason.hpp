@@ -106,9 +106,9 @@ inline void append_reason(std::string& out, planned_node const& n) {
         if (said) detail::append(out, "; ");
         if (n.why.rule == "races")
             detail::append(out, "its copies end later than what they copy");
-        else if (n.why.rule == "failures")
+        else if (n.causes == 0 && n.why.rule == "failures") // in service all the same
             detail::append(out, "its tasks fail");
-        else if (n.why.rule == "killed" || n.why.rule == "hung")
+        else if (n.causes == 0 && (n.why.rule == "killed" || n.why.rule == "hung"))
             detail::append(out, "its tasks do not end");
         else if (n.slow.is_known() || n.causes != 0)
             append_reason(out, n.slow);
