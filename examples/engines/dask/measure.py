@@ -22,6 +22,9 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "common"))
+from workload import read_groups  # noqa: E402
+
 WORKERS, TASKS = 8, 48
 OUT = ("excluded", "last_resort")
 
@@ -42,15 +45,6 @@ def drawn(number, options):
     """The graph of that number unless there is a workload: when it is due, and how long each of its tasks takes."""
     times = [0.1 * math.exp(0.3 * random.Random(number * 1000 + i).gauss(0, 1)) for i in range(TASKS)]
     return number * options.period, times
-
-
-def read_workload(path):
-    """The same of a file with a row per task: graph, due, seconds."""
-    graphs = {}
-    with open(path, newline="") as file:
-        for row in csv.DictReader(file):
-            graphs.setdefault(row["graph"], (float(row["due"]), []))[1].append(float(row["seconds"]))
-    return sorted(graphs.values())
 
 
 def distributed_name():
@@ -146,7 +140,7 @@ def run(options, plugin, saturation, factor):
         for g in range(3):
             cluster.graph(100000 + g, drawn(100000 + g, options)[1])
         begin = time.time()
-        graphs = read_workload(options.workload) if options.workload else [drawn(g, options) for g in range(options.graphs)]
+        graphs = read_groups(options.workload, "graph") if options.workload else [drawn(g, options) for g in range(options.graphs)]
         quarter = len(graphs) // 4
         for g, (due, times) in enumerate(graphs):
             if factor != 1 and g == quarter:

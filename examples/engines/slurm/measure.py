@@ -28,6 +28,9 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "common"))
+from workload import read_groups  # noqa: E402
+
 NODES, TASKS, SECONDS, SLOWER = 8, 12, 3.0, 1 / 0.3
 VARIANTS = ("without", "by-hand", "controller")
 VICTIMS = {"good": ["n2", "n5"], "third": ["n2"], "none": []}
@@ -115,18 +118,9 @@ def stream(cell, repetition, seconds):
     return jobs
 
 
-def read_workload(path):
-    """The same of a file with a row per task: array, due, seconds."""
-    arrays = {}
-    with open(path, newline="") as file:
-        for row in csv.DictReader(file):
-            arrays.setdefault(row["array"], (float(row["due"]), []))[1].append(float(row["seconds"]))
-    return sorted(arrays.values())
-
-
 def repetition(clusters, cell, number, seconds, rows, tasks, workload=None):
     scenario = cell.split("-")[0]
-    jobs = read_workload(workload) if workload else stream(cell, number, seconds)
+    jobs = read_groups(workload, "array") if workload else stream(cell, number, seconds)
     events = [(at, "job", i) for i, (at, _) in enumerate(jobs)]
     if scenario == "third":
         events += [(seconds / 3, "slow", True), (2 * seconds / 3, "slow", False)]
