@@ -10,6 +10,7 @@
 #   bench/effectiveness.sh --full         adds seeds until each comparison is decided, 400 at most: a night
 #   bench/effectiveness.sh --drawn 80     scenarios drawn at random, 3 seeds each: a table for the page, or with --tuning 3
 #                                         others that may be looked at; writes no docs
+#   bench/effectiveness.sh --gangs        jobs whose ranks wait for each other: the table of docs/guide/gangs.md, two minutes
 #   bench/effectiveness.sh --simgrid      the same cluster here and on the simulator of bench/papers, a minute
 #   ... --policies late,library --scenarios 'quiet*,*-80'   only these; writes no docs (--list: all of them)
 #   ... --tuning 8                        other seeds, that may be looked at while defaults are chosen; writes no docs
@@ -23,6 +24,7 @@ mode=report seeds=(--reporting 12) chosen=() fresh=0 drawn=0
 while (($# > 0)); do
     case $1 in
         --smoke) mode=smoke ;;
+        --gangs) mode=gangs ;;
         --simgrid) mode=simgrid ;;
         --full) seeds=(--reporting 12 --until-sure 400) ;;
         --policies | --scenarios | --workers)
@@ -41,7 +43,7 @@ while (($# > 0)); do
         --list) mode=list ;;
         --fresh) fresh=1 ;;
         *)
-            sed -n '5,18s/^# \{0,1\}//p' "$0" >&2
+            sed -n '5,19s/^# \{0,1\}//p' "$0" >&2
             [[ $1 == --help ]] && exit 0
             exit 2
             ;;
@@ -57,6 +59,16 @@ if [[ $mode == simgrid ]]; then
     configure+=(-DSTRAGGLE_BUILD_PAPERS=ON)
 fi
 "${configure[@]}" >/dev/null
+gangs() {
+    "$out/$here/gangs" "$here/scenarios/gangs.csv" reporting >"$out/gangs.md"
+    python3 -B bench/fill_tables.py docs/guide/gangs.md "$out"
+    echo docs/guide/gangs.md
+}
+if [[ $mode == gangs ]]; then
+    cmake --build --preset effectiveness --target gangs
+    gangs
+    exit
+fi
 cmake --build --preset effectiveness
 lab=("$out/$here/effectiveness" --table "$here/scenarios/scenarios.csv"
     --histories "${STRAGGLE_SHARED_DIR:-../shared}/data")
@@ -84,3 +96,4 @@ told=()
 [[ ! -e $out/drawn.csv ]] || told=("$out/drawn.csv" "$out/drawn.txt")
 python3 -B "$here/report/report.py" "$out/results.csv" "$here/scenarios/scenarios.csv" docs/reference "${told[@]}"
 echo docs/reference/effectiveness.md
+gangs

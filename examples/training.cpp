@@ -67,10 +67,10 @@ int main() {
         watch.close(step);
         auto const slow = watch.stragglers();
         if (slow.empty()) continue;
-        // Restart once that surely pays: the lower end of what it gains exceeds what it costs.
+        // Restart once that pays: the lower end of its gain exceeds its cost, and the rank stays slow.
         auto const& s = slow.front();
         auto const restart =
-            watch.replace(s.rank, {.restart = 240, .since_checkpoint = 60, .steps_left = 10000});
+            watch.replace(s.rank, {.restart = 60, .since_checkpoint = 20, .steps_left = 10000});
         if (!restart.is_worth) continue;
         std::cout << "step " << step << ": rank " << s.rank << " on " << s.node << " takes " << s.slow.value
                   << " times as long as the others (" << s.slow.low << " to " << s.slow.high

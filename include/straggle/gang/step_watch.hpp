@@ -89,7 +89,7 @@ struct replacement {
     double high = 0;                                             ///< upper end
     double gain = 0;                                             ///< over the remaining steps, minus the cost
     double pays_after = std::numeric_limits<double>::infinity(); ///< number of steps
-    bool is_worth = false;                                       ///< the lower end exceeds the cost
+    bool is_worth = false; ///< the lower end exceeds the cost, and the rank stays slow
 };
 
 /// Finds the ranks that a gang waits for.
@@ -232,13 +232,20 @@ class step_watch {
 
     /// Whether to restart the gang with a different node in place of a rank's. Gangs get no copies, since the
     /// whole gang would have to run twice.
+    ///
+    /// The gain is expected as long as the rank stays slow. It may recover by itself, so a replacement is
+    /// worth it only once the rank has cost half as much. A rank that moves while it is slow was replaced:
+    /// the next one then has to cost more, by twice what that one had cost. If it is slow on the new node,
+    /// too, its data are at fault, and a further replacement gains nothing.
     /// @param rank one of `stragglers()`; any other gains nothing
     /// @param cost of a restart, and the remaining steps of the job
     [[nodiscard]] replacement replace(rank_id const& rank, replacement_cost const& cost) const {
         replacement out;
         std::uint32_t const r = ranks_.find(rank);
         if (r >= core_.ranks().size() || !core_.is_slow(r)) return out;
-        detail::fading_moments const& saved = core_.ranks()[r].evidence.saved();
+        detail::rank_evidence const& evidence = core_.ranks()[r].evidence;
+        if (evidence.has_moved()) return out; // it is slow wherever it runs
+        detail::fading_moments const& saved = evidence.saved();
         auto const ci = saved.interval(core_.tail(), 0);
         out.gain_per_step = saved.mean;
         out.low = (std::max)(ci.low, 0.0);
@@ -246,7 +253,9 @@ class step_watch {
         double const paid = cost.restart + cost.since_checkpoint;
         out.gain = out.gain_per_step * cost.steps_left - paid;
         if (out.gain_per_step > 0) out.pays_after = paid / out.gain_per_step;
-        out.is_worth = out.low * cost.steps_left > paid;
+        // Rent before buying (ski rental), and learn from purchases.
+        bool const lasts = evidence.lost() >= 0.5 * paid + 2 * core_.replaced();
+        out.is_worth = out.low * cost.steps_left > paid && lasts;
         return out;
     }
 

@@ -42,7 +42,7 @@ class gang_core {
         }
         if (stage >= stages_) stages_ = stage + std::size_t{1};
         rank_row& r = ranks_[rank];
-        if (r.is_placed && r.node != node) r.evidence.move(step);
+        if (r.is_placed && r.node != node) replaced_ += r.evidence.move(step);
         r.node = node;
         r.stage = stage;
         r.is_placed = true;
@@ -93,7 +93,8 @@ class gang_core {
     [[nodiscard]] std::vector<rank_row> const& ranks() const noexcept { return ranks_; }
     [[nodiscard]] gang_sums const& sums() const noexcept { return sums_; }
     [[nodiscard]] std::uint64_t steps() const noexcept { return steps_closed_; }
-    [[nodiscard]] std::int64_t last_step() const noexcept { return closed_; }
+    // Seconds that the gang waited for ranks before they moved to a different node; they fade.
+    [[nodiscard]] double replaced() const noexcept { return replaced_; }
     // One-sided level such that an interval is wrong once in `steps_per_error` windows of the whole gang.
     [[nodiscard]] double tail() const noexcept {
         return 0.5 / (steps_per_error_ * (std::max)(1.0, static_cast<double>(ranks_.size())));
@@ -142,6 +143,7 @@ class gang_core {
         if (by_arrival_) work_from_arrivals(s);
         weigh(s);
         closed_ = s.step;
+        replaced_ *= 1 - 1.0 / 4096;
         ++steps_closed_;
         recycle(s);
         steps_.erase(steps_.begin());
@@ -288,6 +290,7 @@ class gang_core {
 
     double least_, steps_per_error_;
     bool by_arrival_;
+    double replaced_ = 0;
     std::vector<rank_row> ranks_;
     std::size_t stages_ = 0, sections_ = 0;
     std::vector<open_step> steps_; // in order

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
@@ -56,16 +57,22 @@ class rank_evidence {
         if (!(sum_ > 0)) {
             begin(step + 1);
             has_moved_ = false;
+            lost_ *= 1 - 1 / fading_moments::memory;
         } else {
             gaps_.add(gap);
         }
     }
-    void save(double seconds) noexcept { saved_.add(seconds); }
+    void save(double seconds) noexcept {
+        saved_.add(seconds);
+        if (sum_ > 0) lost_ += seconds;
+    }
     // It runs on a different node from here on: earlier data do not apply to that node.
-    void move(std::int64_t step) noexcept {
+    // Returns `lost()`.
+    double move(std::int64_t step) noexcept {
         has_moved_ = sum_ > 0;
         sum_ = 0;
         begin(step);
+        return std::exchange(lost_, 0.0);
     }
 
     [[nodiscard]] slowdown slow(double tail, double floor) const noexcept {
@@ -76,6 +83,8 @@ class rank_evidence {
     }
     [[nodiscard]] double mean() const noexcept { return gaps_.mean; }
     [[nodiscard]] fading_moments const& saved() const noexcept { return saved_; }
+    // Seconds that the gang has waited for it on this node; those of earlier slow periods fade.
+    [[nodiscard]] double lost() const noexcept { return lost_; }
     [[nodiscard]] std::int64_t since() const noexcept { return since_; }
     [[nodiscard]] bool has_moved() const noexcept { return has_moved_; }
 
@@ -86,7 +95,7 @@ class rank_evidence {
         since_ = step;
     }
     fading_moments gaps_, saved_;
-    double sum_ = 0;
+    double sum_ = 0, lost_ = 0;
     std::int64_t since_ = 0;
     bool has_moved_ = false; // while it was slow
 };
