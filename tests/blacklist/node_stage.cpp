@@ -531,6 +531,22 @@ TEST_CASE(
     CHECK(f.decisions.state(3) == node_state::healthy);
 }
 
+TEST_CASE(
+    "a node on probation that ended nothing stays where it is given ordinary tasks, but not indefinitely") {
+    auto const steps_of_trial = [](bool probes_with_tasks) {
+        cluster f(10, {.probes_with_tasks = probes_with_tasks});
+        f.factors[3] = 2.5;
+        REQUIRE(f.until(3, node_state::excluded, 40) <= 40);
+        f.resting = 3;
+        REQUIRE(f.until(3, node_state::on_probation, 60) <= 60);
+        return f.until(3, node_state::healthy, 200);
+    };
+    CHECK(steps_of_trial(false) <= 10);
+    int const steps = steps_of_trial(true);
+    CHECK(steps >= 60);
+    CHECK(steps <= 70);
+}
+
 TEST_CASE("nobody flaps: changes of state per node and day") {
     for (double const sigma : {0.1, 0.3, 1.0}) {
         cluster f(20);

@@ -178,7 +178,7 @@ def report(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--watch", default="straggle-watch --windows-per-error 100000 --longest-exclusion 20")
+    parser.add_argument("--watch", default="straggle-watch --windows-per-error 100000 --longest-exclusion 20 --probes-with-tasks")
     parser.add_argument("--saturations", default="1.1,inf")
     parser.add_argument("--graphs", type=int, default=60)
     parser.add_argument("--workload", help="CSV with a row per task: graph, due (seconds from the start), seconds")

@@ -29,7 +29,7 @@ COPY = "-straggle-copy"  # ends the key of a task's second attempt; see copies.p
 
 class Straggle(SchedulerPlugin):
     def __init__(self, every=0.2):
-        self.command = os.environ.get("STRAGGLE_WATCH", "straggle-watch --windows-per-error 100000 --longest-exclusion 20").split()
+        self.command = os.environ.get("STRAGGLE_WATCH", "straggle-watch --windows-per-error 100000 --longest-exclusion 20 --probes-with-tasks").split()
         self.every, self.dry_run = every, os.environ.get("STRAGGLE_DRY_RUN", "0") != "0"
         self.states, self.watch, self.next_start, self.usual = {}, None, 0, 0
         self.held = {}  # address: how many tasks it may run, or how slow it is where that depends on the others

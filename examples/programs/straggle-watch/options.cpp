@@ -115,6 +115,9 @@ void declare(CLI::App& app, options& o, arguments& a) {
     app.add_option("--longest-exclusion", a.longest_exclusion, "in windows (default 160)")
         ->type_name("N")
         ->group(nodes);
+    app.add_flag("--probes-with-tasks", o.watch.mitigator.nodes.probes_with_tasks,
+                 "nodes on probation get ordinary tasks: one that ended none stays on probation")
+        ->group(nodes);
 
     auto const state = "State";
     app.add_option("--state", o.state, "keep what was learned there, through restarts and kills")

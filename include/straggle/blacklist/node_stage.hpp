@@ -39,7 +39,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// are a last resort. Hung and failing nodes are excluded regardless of load.
 ///
 /// After an exclusion the node is on probation with 1, 2, 4, ... slots; its performance then decides. Without
-/// any probe it returns after as long as its exclusion lasted.
+/// any probe it returns after as long as its exclusion lasted, or as `probes_with_tasks` says.
 /// @par Guarantees
 /// deterministic; memory bounded; allocates nothing in the steady state. One thread at a
 /// time.
@@ -466,11 +466,12 @@ class node_stage {
         bool const shown = tasks - r.stage_tasks >=
                            (std::min)(static_cast<double>(row.slots), std::exp2((std::min)(r.stage, 32u)));
         // Time alone clears no node that still looks slow: it stays on trial until then.
-        bool const is_due = here > (against > 0 ? 64 : 8) * window;
+        bool const is_due = here > (against > 0 ? patience : 8) * window;
         bool const idle = !(tasks > 0) && races == 0;
         if (idle) {
             // It was given nothing: do not wait indefinitely.
-            if (here > (std::max)(4 * window, r.until - r.excluded_at)) release(row.node);
+            double const least = options_.probes_with_tasks ? patience : 4;
+            if (here > (std::max)(least * window, r.until - r.excluded_at)) release(row.node);
         } else if (!full) {
             if ((shown && here >= window) || in_favour > relief || is_due) {
                 ++r.stage;
@@ -523,6 +524,7 @@ class node_stage {
         return windows * (1 + jitter / 4) * evidence_.window_length();
     }
 
+    static constexpr double patience = 64;                    // windows of a trial without good news
     static constexpr std::size_t few_attempts = 256;          // that are weighed at each call
     static constexpr double least_killed = 4;                 // consecutive attempts
     static constexpr double relief = 2.995732273553991;       // ln 20: for a trial

@@ -22,8 +22,12 @@ struct node_stage_options {
     double share_of_slots = 0.2;
     /// If nothing is wrong, at most one node of the fleet is excluded in this many windows.
     double windows_per_error = 1000;
-    double first_exclusion = 5;      ///< in windows; doubles with every strike
-    double longest_exclusion = 160;  ///< in windows
+    double first_exclusion = 5;     ///< in windows; doubles with every strike
+    double longest_exclusion = 160; ///< in windows
+    /// Whether nodes on probation are given ordinary tasks, not only copies. Then one that ended none showed
+    /// nothing, and stays on probation, for 64 windows at most; otherwise, for as long as its exclusion
+    /// lasted.
+    bool probes_with_tasks = false;
     std::size_t most_out = SIZE_MAX; ///< limit on nodes out at a time
     double least_slots = 0;          ///< slots that must stay in service
     double fail_open = 0.5;          ///< no exclusions while more than this share of the slots looks weak
