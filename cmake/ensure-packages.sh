@@ -61,6 +61,8 @@ engines  slurm-wlm-mysql-plugin glob /usr/lib/*/slurm-wlm/accounting_storage_mys
 engines  slurm-wlm-basic-plugins glob /usr/lib/*/slurm-wlm/select_cons_tres.so
 engines  munge               file    /usr/sbin/munged
 engines  mariadb-server      file    /usr/sbin/mariadbd
+engines  coop-computing-tools command work_queue_worker
+engines  coop-computing-tools-dev file /usr/include/cctools/work_queue.h
 coverage clang-19            command clang++-19
 coverage llvm-19             command llvm-cov-19
 coverage libclang-rt-19-dev  glob    /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.profile*

@@ -3,17 +3,18 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 # Does an adapter do its work? Against the engine itself, on the loopback, within three minutes.
-#   check.sh haproxy|dask|slurm              status 0: it does; 1: it does not; 77: the engine is not installed
-#   check.sh haproxy|dask|slurm --installed  says only whether it is, and Slurm needs root, too
+#   check.sh haproxy|dask|slurm|work_queue   status 0: it does; 1: it does not; 77: the engine is not installed
+#   check.sh ENGINE --installed              says only whether it is; Slurm and Work Queue need root, too
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-engine=${1:?haproxy, dask or slurm}
+engine=${1:?haproxy, dask, slurm or work_queue}
 export PATH=$PATH:/usr/sbin
 is_there() {
     case $engine in
         haproxy) command -v haproxy ;;
         dask) /usr/bin/python3 -c 'import distributed' ;;
         slurm) [[ $(id -u) == 0 ]] && for p in slurmctld slurmd slurmdbd munged mariadbd; do command -v $p || return; done ;;
+        work_queue) [[ $(id -u) == 0 && -f /usr/include/cctools/work_queue.h ]] && command -v work_queue_worker ;;
     esac >/dev/null 2>&1
 }
 if ! is_there; then
@@ -22,6 +23,10 @@ if ! is_there; then
 fi
 [[ ${2:-} != --installed ]] || exit 0
 
+if [[ $engine == work_queue ]]; then # its manager links the library
+    cmake --preset dev >/dev/null && cmake --build --preset dev --target work_queue_manager
+    exec timeout 240 /usr/bin/python3 -B examples/c_shim/work_queue_measure.py --out build/ci/engine-work_queue --check
+fi
 watch=build/dev/examples/programs/straggle-watch/straggle-watch
 watch=${STRAGGLE_WATCH_PROGRAM:-$PWD/$watch}
 if [[ ! -x $watch ]]; then
@@ -30,7 +35,7 @@ fi
 out=build/ci/engine-$engine
 mkdir -p "$out"
 case $engine in
-    haproxy | dask) options="--windows-per-error 100000 --longest-exclusion 20" ;;
+    haproxy | dask) options="--windows-per-error 100000 --longest-exclusion 20 --probes-with-tasks" ;;
     slurm) options="--share-of-slots 0.3 --left-alone 0" ;;
 esac
 measure=(timeout 240 /usr/bin/python3 -B "examples/engines/$engine/measure.py" --watch "$watch $options" --out "$out")
