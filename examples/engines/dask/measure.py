@@ -6,7 +6,8 @@
     measure.py --out FOLDER [--saturations 1.1,inf] [--graphs 60] [--slow 5] [--repeat 3]
     measure.py --check      a short form that fails if the plugin does not do its work
 
-A graph is 48 tasks that sleep for about 100 ms and one that takes them all together. The tasks sleep rather than work, so
+A graph is 48 tasks that sleep for about 100 ms and one that takes them all together; with --layers, so many layers of them,
+where each task waits for two of the layer before. The tasks sleep rather than work, so
 that it says little of the machine; everything is on the loopback. With and without the plugin take turns.
 """
 import argparse
@@ -29,8 +30,8 @@ WORKERS, TASKS = 8, 48
 OUT = ("excluded", "last_resort")
 
 
-def work(seconds, folder):
-    """Sleeps; longer on a worker that the file in `folder` says is slow."""
+def work(seconds, folder, *needs):
+    """Sleeps, once the results it needs are there; longer on a worker that the file in `folder` says is slow."""
     name = str(distributed_name())
     try:
         with open(os.path.join(folder, name)) as file:
@@ -43,7 +44,8 @@ def work(seconds, folder):
 
 def drawn(number, options):
     """The graph of that number unless there is a workload: when it is due, and how long each of its tasks takes."""
-    times = [0.1 * math.exp(0.3 * random.Random(number * 1000 + i).gauss(0, 1)) for i in range(TASKS)]
+    tasks = TASKS * options.layers
+    times = [0.1 * math.exp(0.3 * random.Random(number * 1000 + i).gauss(0, 1)) for i in range(tasks)]
     return number * options.period, times
 
 
@@ -100,8 +102,12 @@ class Cluster:
     def graph(self, number, times):
         """Seconds that a graph takes, and how many of its tasks each worker ran."""
         began = time.time()
-        parts = self.client.map(work, times, folder=self.folder, pure=False,
-                                key="work-%d" % number)
+        layers, parts = self.options.layers, []
+        for layer in range(layers):
+            of_layer = times[layer::layers]
+            needs = [[parts[i % len(parts)], parts[(i + 1) % len(parts)]] if parts else [] for i in range(len(of_layer))]
+            parts = [self.client.submit(work, t, self.folder, *needed, pure=False, key=("work-%d-%d" % (number, layer), i))
+                     for i, (t, needed) in enumerate(zip(of_layer, needs))]
         counts = self.client.submit(total, parts, pure=False).result(timeout=120)
         return began, time.time() - began, counts
 
@@ -182,6 +188,7 @@ def main():
     parser.add_argument("--saturations", default="1.1,inf")
     parser.add_argument("--graphs", type=int, default=60)
     parser.add_argument("--workload", help="CSV with a row per task: graph, due (seconds from the start), seconds")
+    parser.add_argument("--layers", type=int, default=1)
     parser.add_argument("--slow", type=float, default=5)
     parser.add_argument("--period", type=float, default=1.5, help="seconds between graphs; 0: one after the other")
     parser.add_argument("--repeat", type=int, default=1)
