@@ -44,7 +44,7 @@ class Cluster:
         self.environment = dict(os.environ, SLURM_CONF=self.folder + "/etc/slurm.conf")
         self.controller = None
         try:
-            subprocess.run([HERE + "/cluster.sh", "up", self.folder, str(self.port), str(NODES)], check=True,
+            subprocess.run([HERE + "/cluster.sh", "up", self.folder, str(self.port), str(options.nodes)], check=True,
                            stdout=subprocess.DEVNULL, timeout=120)
             for name in ("factor", "times"):
                 os.mkdir(self.folder + "/" + name)
@@ -62,7 +62,8 @@ class Cluster:
         return subprocess.run(command, env=self.environment, timeout=60, check=True, text=True,
                               stdout=subprocess.PIPE, **more).stdout
 
-    def slow(self, node, is_slow, slower=SLOWER):
+    def slow(self, node, is_slow, slower=None):
+        slower = slower or self.options.slower
         path = self.folder + "/factor/" + node
         with open(path + ".new", "w") as file:
             file.write(str(slower if is_slow else 1))
@@ -131,7 +132,7 @@ def repetition(clusters, cell, number, seconds, rows, tasks, workload=None):
         time.sleep(max(0, begin + at - time.time()))
         for cluster in clusters:
             if what == "slow":
-                for node in VICTIMS[scenario]:
+                for node in cluster.options.victims or VICTIMS[scenario]:
                     cluster.slow(node, which)
             else:
                 now = time.time()
@@ -214,6 +215,9 @@ def main():
     parser.add_argument("--repetitions", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=90, help="of submitting, in each repetition")
     parser.add_argument("--workload", help="CSV with a row per task: array, due (seconds from the start), seconds")
+    parser.add_argument("--nodes", type=int, default=NODES)
+    parser.add_argument("--victims", type=lambda names: names.split(","), help="slow nodes, with commas, instead of the cell's")
+    parser.add_argument("--slower", type=float, default=SLOWER, help="how many times as long tasks take there")
     parser.add_argument("--variants", default=",".join(VARIANTS), help="of the three, with commas")
     parser.add_argument("--out", default="slurm-measured")
     parser.add_argument("--check", action="store_true")
@@ -241,7 +245,7 @@ def main():
                 clusters.append(Cluster(variant, options))
             if cell.startswith("good"):
                 for cluster in clusters:
-                    for node in VICTIMS["good"]:
+                    for node in options.victims or VICTIMS["good"]:
                         cluster.slow(node, True)
             began = []
             for number in range(int(repetitions or options.repetitions)):
