@@ -177,25 +177,6 @@ STATE_ROWS = [(f"`decision.state(node)`, {nodes:.0e} nodes, 65536 questions".rep
                {"std::unordered_map": f"state/unordered_map/nodes:{nodes}"}
                | ({"the list": f"state/list/nodes:{nodes}"} if nodes <= 10_000 else {}))
               for nodes in (100, 10_000, 1_000_000)]
-ASSIGN_ROWS = [(f"optimal assignment, {size} stragglers, {kind}", "bench_assign_assigner", f"{kind}/straggle/{size}",
-                {"textbook": f"{kind}/textbook/{size}", "greedy, not optimal": f"{kind}/greedy/{size}"} if size <= 500 else {"-": "-"})
-               for kind in ("uniform", "realistic", "scaled", "whole", "plenty") for size in (10, 20, 500, 2000)]
-
-
-def nearest(data, records, neighbors, factors=8):
-    where = f"_{data}/records:{records}/factors:{factors}/neighbors:{neighbors}"
-    of = "" if factors == 8 else f", {factors} factors"
-    return (f"{'the nearest' if neighbors == 1 else f'the {neighbors} nearest'} of {records:.0e}, {data}{of}".replace("e+0", "e"),
-            "bench_predict_profile_store", "nearest/straggle" + where,
-            {"plain scan": "nearest/scalar_scan" + where, "nanoflann, weights at query time": "nearest/nanoflann_weights" + where,
-             "nanoflann, scaled": "nearest/nanoflann_scaled" + where, "FAISS flat": "nearest/faiss_flat" + where})
-
-
-NEAREST_ROWS = [nearest(data, 1000, k, factors) for data in ("clustered", "uniform") for factors in (4, 8) for k in (1, 32)] + [
-                nearest("clustered", 100_000, 1), nearest("clustered", 100_000, 32), nearest("uniform", 100_000, 1),
-                nearest("clustered", 1_000_000, 1), nearest("uniform", 1_000_000, 1)]
-
-
 def profit(text, ours, known):
     return (text, "bench_assign_profit", f"profit/{ours}/known:{known}",
             {"sort per query": f"profit/sort_per_query/known:{known}", "one pass": f"profit/one_pass/known:{known}",
@@ -228,19 +209,13 @@ GROWTH = [
      (1_000, 10_000, 100_000, 1_000_000), "none"),
     ("`node_aware`", "bench_detect_node_aware", "node_aware/straggle/tasks:{}/slow:5",
      (1_000, 10_000, 100_000, 1_000_000), "12 per task, 8 per node"),
-    ("the nearest record, clustered, 8 factors", "bench_predict_profile_store",
-     "nearest/straggle_clustered/records:{}/factors:8/neighbors:1", (1_000, 10_000, 100_000, 1_000_000), "177 per record"),
-    ("optimal assignment, uniform, by stragglers", "bench_assign_assigner", "uniform/straggle/{}", (10, 20, 50, 100, 200, 500, 1000, 2000),
-     "6 per pair (24 up to 128 nodes), 136 per straggler, 48 per node"),
-    ("optimal assignment, realistic, by stragglers", "bench_assign_assigner", "realistic/straggle/{}", (10, 20, 50, 100, 200, 500, 1000, 2000),
-     "6 per pair (24 up to 128 nodes), 136 per straggler, 48 per node"),
     ("all levels of nodes, realistic", "bench_rank_p_cores", "realistic/straggle/{}", (100, 1_000, 10_000, 1_000_000), "16 per node and scratch"),
 ]
 # Marks in docs/reference/speed.md. "detectors" is a table of another shape.
-SECTIONS = {"ratios": ROWS, "ranks": RANK_ROWS + STATE_ROWS, "monitor": MONITOR_ROWS, "assign": ASSIGN_ROWS,
+SECTIONS = {"ratios": ROWS, "ranks": RANK_ROWS + STATE_ROWS, "monitor": MONITOR_ROWS,
             "growth": [(text, program, name.format(size), {}) for text, program, name, sizes, _ in GROWTH for size in sizes],
             "detectors": [scan(*line, size) for line in SCANS for size in SIZES], "snapshots": SNAPSHOT_ROWS,
-            "nearest": NEAREST_ROWS, "profit": PROFIT_ROWS}
+            "profit": PROFIT_ROWS}
 
 
 def wanted(rows, program):

@@ -3,7 +3,7 @@
 
 // Whatever the bytes: a profile store either says why it cannot become what they describe and stays as it
 // was, or it works: what it finds is what a scan of its records finds, it goes on adding and evicting, and
-// what it stores reads back as the same bytes. tests/predict/profile_bytes.cpp replays the corpus.
+// what it stores reads back as the same bytes. tests/predict/profile_store.cpp replays the corpus.
 
 #include <straggle/base/bytes.hpp>
 #include <straggle/predict/profile_store.hpp>

@@ -9,17 +9,14 @@
 /// scales of numeric factors, which follow the stored records: a difference of 1 is their whole range.
 #pragma once
 
+#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/random.hpp>
-#include <straggle/base/span_of.hpp>
-#include <straggle/predict/detail/profile_bytes.hpp>
-#include <straggle/predict/detail/profile_index.hpp>
-#include <straggle/predict/detail/profile_nearest_one.hpp>
-#include <straggle/predict/detail/profile_search.hpp>
-#include <straggle/predict/detail/query_terms.hpp>
+#include <straggle/predict/detail/profile_tree.hpp>
+#include <straggle/predict/detail/similarity_terms.hpp>
 #include <straggle/predict/similarity.hpp>
 
 #include <algorithm>
@@ -62,30 +59,25 @@ struct profile_counts {
     friend constexpr bool operator==(profile_counts const&, profile_counts const&) = default;
 };
 
-/// Working memory of `profile_store::nearest`, for one call at a time. It does not affect answers; repeating
-/// a query's weights with the same scratch saves checking them and a square root each.
+/// Working memory of `profile_store::nearest`, for one call at a time. It does not affect answers.
 class nearest_scratch {
     friend class profile_store;
-    detail::query_terms terms_;
-    detail::cell_query cells_;
-    std::vector<detail::profile_hit> hits_;
+    detail::profile_search search_;
 };
 
 /// Rows of factors with times, the most recent or a random choice, and the nearest among them.
 ///
 /// Source: RiskI section 5, the profile of a node; algorithm 1 with the comparison corrected. Ours: scales,
-/// categories, missing values, k neighbors, and the search: similar records share leaves of eight with a box
-/// around each, around every eight boxes, and so on; a query visits boxes, nearest first, until they are too
-/// far away. Sketches of boxes and records, two bytes per number, decide most of these tests. The result is
-/// exact. Boxes and sketches do not depend on weights or scales.
+/// categories, missing values, k neighbors, and the search, in a tree: similar records share leaves of
+/// eight with a box around each, around every eight boxes, and so on. The result is exact. Boxes do not
+/// depend on weights or scales.
 ///
 /// @par Cost
 /// With n records of q factors: `add` O((q + log n) log n) amortized, O(n (q + log n)) at once each time that
-/// new records and gaps reach a quarter of all; 2 to 5 us at n = 100 000, q = 8. `nearest` takes 2 to 5 us
-/// there for one and 10 to 30 us for 32 (clustered data, uniform data), two to three times as much just
-/// before everything is rearranged; O(n q) at worst, for unstructured data with many factors. From some
-/// hundred records on 16.2 q + 47 bytes per record when full (12.9 q + 3.3 (q + 1) + 47 for an odd q), up to
-/// twice that while growing; allocates nothing once full.
+/// new records and gaps reach a quarter of all. `nearest` visits some dozen leaves if records
+/// have any structure, a few times as many just before everything is rearranged; O(n q) at worst, for
+/// unstructured data with many factors. At most 12.9 q + 60 bytes per record when full, up to twice that
+/// while growing; allocates nothing once full.
 /// @par Guarantees
 /// deterministic: contents and results depend only on what was added, and in which order; strong exception
 /// guarantee, only allocation can throw. Any number of threads may query while none adds, each with its own
@@ -98,7 +90,7 @@ class profile_store {
     /// @pre there is at least one factor
     explicit profile_store(std::span<factor_kind const> kinds, profile_store_options how = {})
         : options_(checked(how)),
-          index_(kinds, how.capacity),
+          tree_(kinds, how.capacity),
           row_(kinds.size()),
           ranges_(kinds.size()),
           per_range_(kinds.size()) {
@@ -149,43 +141,42 @@ class profile_store {
                    nearest_scratch& scratch, std::vector<neighbor>& out) const {
         STRAGGLE_EXPECTS(row.size() == factors() && weights.size() == factors());
         out.clear();
-        if (detail::is_nan(within) || !(within >= 0) ||
-            !scratch.terms_.assign(leaves(), detail::span_of(per_range_), row, weights))
-            return status::out_of_domain;
-        k = (std::min)(k, size());
-        if (k == 0) return status::insufficient_evidence;
-        auto const terms = scratch.terms_.terms();
-        if (k == 1 && leaves().slots() < detail::few_slots) {
-            auto const hit = detail::profile_nearest_one(leaves(), terms, within).find();
-            if (hit.slot == detail::profile_nearest_one::none) return status::insufficient_evidence;
-            out.push_back({hit.distance, leaves().time(hit.slot), leaves().number(hit.slot)});
-            return status::ok;
+        detail::profile_search& search = scratch.search_;
+        search.terms.clear();
+        search.terms.reserve(factors());
+        for (std::size_t f = 0; f < row.size(); ++f) {
+            if (!is_factor_value(row[f]) || !(weights[f] >= 0) || !detail::is_finite(weights[f]))
+                return status::out_of_domain;
+            if (weights[f] > 0)
+                search.terms.push_back(detail::make_term(f, kinds()[f] == factor_kind::numeric, row[f],
+                                                         weights[f], per_range_[f], tree_.misses(f)));
         }
-        scratch.hits_.reserve(k);
-        detail::make_cells(leaves(), terms, scratch.cells_);
-        detail::profile_search(leaves(), terms, k, within, scratch.cells_, scratch.hits_).run();
-        out.reserve(scratch.hits_.size());
-        for (detail::profile_hit const& hit : scratch.hits_)
-            out.push_back({hit.distance, leaves().time(hit.slot), leaves().number(hit.slot)});
+        if (detail::is_nan(within) || !(within >= 0)) return status::out_of_domain;
+        search.most = (std::min)(k, size());
+        search.within = within;
+        if (search.most == 0) return status::insufficient_evidence;
+        tree_.search(search);
+        out.reserve(search.hits.size());
+        for (detail::profile_hit const& hit : search.hits)
+            out.push_back({hit.distance, tree_.time(hit.slot), hit.number});
         return out.empty() ? status::insufficient_evidence : status::ok;
     }
 
     /// Number of records.
-    [[nodiscard]] std::size_t size() const noexcept { return index_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return tree_.size(); }
     /// Whether there are no records.
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     /// Maximum number of records.
     [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
     /// Number of values in a row.
-    [[nodiscard]] std::size_t factors() const noexcept { return leaves().factors(); }
+    [[nodiscard]] std::size_t factors() const noexcept { return tree_.factors(); }
     /// Kinds of the factors.
-    [[nodiscard]] std::span<factor_kind const> kinds() const noexcept { return leaves().kinds(); }
+    [[nodiscard]] std::span<factor_kind const> kinds() const noexcept { return tree_.kinds(); }
     /// For each numeric factor, the largest minus the smallest known value of the current records, 0 without
     /// any; for a categorical one 1.
     /// @par Cost
-    /// O(1). Maintained by `add`: the boxes form an eight-way tree, and removing a record changes only those
-    /// boxes that it touches from inside.
-    [[nodiscard]] std::span<double const> ranges() const noexcept { return detail::span_of(ranges_); }
+    /// O(1), maintained by `add`: the box of the tree's root
+    [[nodiscard]] std::span<double const> ranges() const noexcept { return ranges_; }
     /// What became of all records so far.
     [[nodiscard]] profile_counts const& counts() const noexcept { return counts_; }
 
@@ -194,10 +185,10 @@ class profile_store {
     /// @param row receives its values
     /// @pre `i < size()`, `row.size() == factors()`
     /// @par Cost
-    /// O(factors); plus O(n / 4096) in a store that has evicted at random. Allocates nothing
+    /// O(factors); plus O(log n) in a store that has evicted at random. Allocates nothing
     profile_record sample(std::size_t i, std::span<double> row) const {
         STRAGGLE_EXPECTS(i < size() && row.size() == factors());
-        return read(index_.slot(i), row);
+        return read(tree_.slot(i), row);
     }
 
     /// Calls `f(std::span<double const> row, double time, std::uint64_t number)` for every record, oldest
@@ -207,7 +198,7 @@ class profile_store {
     template <class F>
     void for_each(F&& f) const {
         std::vector<double> row(factors());
-        index_.for_each([&](std::size_t slot) {
+        tree_.for_each([&](std::size_t slot) {
             profile_record const record = read(slot, row);
             f(std::span<double const>(row), record.time, record.number);
         });
@@ -217,17 +208,27 @@ class profile_store {
     /// answer.
     /// @par Cost
     /// O(n q log n); allocates nothing
-    void arrange() {
-        index_.make_room(0);
-        index_.arrange();
-    }
+    void arrange() noexcept { tree_.arrange(); }
     /// Reserves memory so that the next `add` allocates nothing; `add` does this itself.
-    void make_room() { index_.make_room(1); }
+    void make_room() { tree_.make_room(1); }
 
     /// All records and counts, as bytes that `restore` reads on any machine.
     /// @param spare a vector whose memory is reused
     [[nodiscard]] std::vector<std::byte> serialize(std::vector<std::byte> spare = {}) const {
-        return detail::profile_bytes::write(index_, counts_, std::move(spare));
+        byte_writer out(std::move(spare));
+        out.count(factors());
+        for (factor_kind const k : kinds()) out.u8(static_cast<std::uint8_t>(k));
+        for (std::uint64_t const n : {counts_.added, counts_.evicted, counts_.bad_rows, counts_.bad_times})
+            out.varint(n);
+        out.count(size());
+        std::uint64_t next = 0;
+        tree_.for_each([&](std::size_t slot) {
+            out.varint(tree_.number(slot) - next);
+            next = tree_.number(slot) + 1;
+            for (std::size_t k = 0; k < factors(); ++k) out.real(known_value(slot, k));
+            out.real(tree_.time(slot));
+        });
+        return std::move(out).seal(frame, version);
     }
     /// Restores serialized state, with its own capacity; on failure nothing changes. All queries give the
     /// same answers as before, and all evictions remove the same records.
@@ -237,33 +238,68 @@ class profile_store {
     /// @par Guarantees
     /// arbitrary bytes give a status; never allocates more than a multiple of their size
     [[nodiscard]] status restore(std::span<std::byte const> bytes) {
-        detail::profile_index read(kinds(), capacity());
-        profile_counts counts;
-        status const s = detail::profile_bytes::read(bytes, read, counts, capacity());
-        if (s != status::ok) return s;
-        index_ = std::move(read);
-        counts_ = counts;
-        update_ranges();
+        auto const opened = open_frame(bytes, frame, version);
+        if (!opened) return opened.reason();
+        byte_reader in = opened->payload;
+        bool same = in.count(1) == factors();
+        for (std::size_t k = 0; same && k < factors(); ++k)
+            same = in.u8() == static_cast<std::uint8_t>(kinds()[k]);
+        if (!in.ok()) return in.reason();
+        if (!same) return status::wrong_kind;
+
+        profile_store read(kinds(), options_);
+        profile_counts& counts = read.counts_;
+        for (std::uint64_t* const n : {&counts.added, &counts.evicted, &counts.bad_rows, &counts.bad_times})
+            *n = in.varint();
+        std::size_t const records = in.count(9 + 8 * factors());
+        if (!in.ok()) return in.reason();
+        if (counts.evicted > counts.added || counts.added - counts.evicted != records) return status::corrupt;
+        if (records > capacity()) return status::out_of_range;
+        read.tree_.make_room(records);
+        std::uint64_t next = 0;
+        for (std::size_t i = 0; i < records; ++i) {
+            std::uint64_t const skipped = in.varint();
+            bool good = in.ok() && next < counts.added && skipped < counts.added - next;
+            for (double& x : read.row_) {
+                x = in.real();
+                good = good && is_factor_value(x);
+                x = detail::encode_factor(x);
+            }
+            double const time = in.real();
+            if (!in.expect(good && is_time(time))) return in.reason();
+            read.tree_.append(read.row_, time, next + skipped);
+            next += skipped + 1;
+        }
+        if (status const s = in.finish(); s != status::ok) return s;
+        read.arrange();
+        read.update_ranges();
+        *this = std::move(read);
         return status::ok;
     }
 
     /// Forgets all records and counts, but keeps the memory.
     void clear() noexcept {
-        index_.clear();
+        tree_.clear();
         counts_ = {};
         update_ranges();
     }
 
   private:
+    static constexpr std::uint32_t frame = frame_kind("prof");
+    static constexpr std::uint32_t version = 1;
+
     [[nodiscard]] static profile_store_options checked(profile_store_options const& how) {
         STRAGGLE_EXPECTS(how.capacity >= 1 && how.capacity <= std::size_t{1} << 31);
         return how;
     }
-    [[nodiscard]] detail::profile_leaves const& leaves() const noexcept { return index_.leaves(); }
-
+    [[nodiscard]] static bool is_time(double time) noexcept { return time >= 0 && detail::is_finite(time); }
+    [[nodiscard]] double known_value(std::size_t slot, std::size_t k) const noexcept {
+        double const x = tree_.value(slot, k);
+        return x == detail::encoded_missing ? missing_factor : x;
+    }
     [[nodiscard]] profile_record read(std::size_t slot, std::span<double> row) const noexcept {
-        for (std::size_t k = 0; k < factors(); ++k) row[k] = leaves().known_value(slot, k);
-        return {leaves().time(slot), leaves().number(slot)};
+        for (std::size_t k = 0; k < factors(); ++k) row[k] = known_value(slot, k);
+        return {tree_.time(slot), tree_.number(slot)};
     }
 
     template <class Choose>
@@ -274,25 +310,25 @@ class profile_store {
                 ++counts_.bad_rows;
                 return status::out_of_domain;
             }
-        if (!detail::is_task_time(time)) {
+        if (!is_time(time)) {
             ++counts_.bad_times;
             return status::out_of_domain;
         }
-        index_.make_room(1);
+        tree_.make_room(1);
         if (size() == capacity()) {
-            index_.evict(choose());
+            tree_.evict(choose());
             ++counts_.evicted;
         }
         for (std::size_t k = 0; k < factors(); ++k) row_[k] = detail::encode_factor(row[k]);
-        index_.append(detail::span_of(row_), time, counts_.added++);
-        index_.tidy();
+        tree_.append(row_, time, counts_.added++);
+        tree_.tidy();
         update_ranges();
         return status::ok;
     }
 
     void update_ranges() noexcept {
         for (std::size_t k = 0; k < factors(); ++k) {
-            double const range = leaves().is_numeric(k) ? leaves().range(k) : 1.0;
+            double const range = kinds()[k] == factor_kind::numeric ? tree_.range(k) : 1.0;
             if (range == ranges_[k]) continue; // the usual case; saves a slow division
             ranges_[k] = range;
             per_range_[k] = detail::per_range_of(range);
@@ -300,7 +336,7 @@ class profile_store {
     }
 
     profile_store_options options_;
-    detail::profile_index index_;
+    detail::profile_tree tree_;
     std::vector<double> row_; // the row being added
     std::vector<double> ranges_;
     std::vector<double> per_range_; // 1 / range, or 0

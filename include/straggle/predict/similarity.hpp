@@ -8,8 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
-#include <straggle/base/span_of.hpp>
-#include <straggle/predict/detail/similarity_lanes.hpp>
+#include <straggle/predict/detail/similarity_terms.hpp>
 
 #include <bit>
 #include <cmath>
@@ -81,14 +80,14 @@ inline constexpr double largest_factor = 0x1p1021;
                                               std::span<double const> weights) {
     STRAGGLE_EXPECTS(x.size() == kinds.size() && y.size() == kinds.size() && ranges.size() == kinds.size() &&
                      weights.size() == kinds.size());
-    double sums[detail::leaf_size] = {};
+    double sums[detail::rows_at_once] = {};
     for (std::size_t k = 0; k < kinds.size(); ++k) {
-        double const scale = detail::scale_of(std::sqrt(weights[k]), detail::per_range_of(ranges[k]));
-        detail::factor_term const term = detail::make_term(0, kinds[k] == factor_kind::numeric, y[k], scale,
-                                                           weights[k], is_missing_factor(x[k]));
-        double leaf[detail::leaf_size];
-        for (double& value : leaf) value = detail::encode_factor(x[k]);
-        detail::add_squares(leaf, detail::span_of(&term, 1), sums);
+        detail::factor_term const term =
+            detail::make_term(0, kinds[k] == factor_kind::numeric, y[k], weights[k],
+                              detail::per_range_of(ranges[k]), is_missing_factor(x[k]));
+        double group[detail::rows_at_once];
+        for (double& value : group) value = detail::encode_factor(x[k]);
+        detail::add_squares(sums, group, {&term, 1});
     }
     return std::sqrt(sums[0]);
 }
