@@ -78,17 +78,97 @@ class Gangs(unittest.TestCase):
         slow = next(node for node in said["nodes"] if node["node"] == "n5")
         self.assertAlmostEqual(slow["slowdown"]["value"], 2, delta=0.1)
 
-    def test_records_of_steps(self):
-        text = self.history("step,rank,node,section,seconds,waited", lambda job, rank, begin, took, waited:
-                            f"{job},{rank},n{rank},forward,{took / 1000:.6f},{waited / 1000:.6f}")
-        said = rank(text, "--columns", "job=step+section,task=rank,duration=seconds")
-        self.assertEqual(self.decided(said), ["n5"])
-
     def test_unknown_waits_and_waits_that_cannot_be(self):
         said = rank("job,node,duration,waited\n" + "".join(
             f"j,n{i % 4},{10 + i % 3},{wait}\n" for i, wait in enumerate([""] * 20 + [11.5, -1, "nan", "x"] * 3)))
         self.assertEqual(said["records"]["used"], 20 + 1)
         self.assertEqual(said["records"]["rejected_by_reason"]["negative_duration"]["count"], 5)
+
+
+class Steps(BadInput):
+    """--steps: the ranks that others wait for."""
+    name = "straggle-rank"
+
+    def run_program(self, *arguments, stdin=b""):
+        return subprocess.run([PROGRAM, *arguments], input=stdin, capture_output=True)
+
+    def reports(self, slow=5, arrivals=False):
+        draw, rows, released = random.Random(5), [], 0
+        for step in range(30):
+            work = [draw.gauss(1, 0.05) * (2 if rank == slow else 1) for rank in range(8)]
+            longest = max(work)
+            for rank, own in enumerate(work):
+                if arrivals:
+                    rows.append((rank, f"{step},r{rank},{released + own:.6f}"))
+                else:
+                    rows.append((rank, f"{step},r{rank},n{rank // 2},data,0.1,0"))
+                    rows.append((rank, f"{step},r{rank},n{rank // 2},forward,{longest:.6f},{longest - own:.6f}"))
+            released += longest
+        header = "step,rank,arrived_s" if arrivals else "step,rank,node,section,seconds,waited"
+        # As a log of each rank after the other has them.
+        return "\n".join([header] + [row for _, row in sorted(rows, key=lambda r: r[0])]) + "\n"
+
+    def test_the_rank_that_waits_least_is_named(self):
+        text = self.reports()
+        said = rank(text, "--steps", "--columns", "duration=seconds")
+        self.assertEqual([s["rank"] for s in said["stragglers"]], ["r5"])
+        slow = said["stragglers"][0]
+        self.assertEqual((slow["node"], slow["section"], slow["at_fault"]), ("n2", "forward", "rank"))
+        self.assertAlmostEqual(slow["slowdown"]["value"], 2.1 / 1.1, delta=0.1)
+        self.assertEqual(said["steps"], 30)
+        self.assertEqual(said["ranks"], 8)
+        self.assertGreater(next(s["share"] for s in said["sections"] if s["name"] == "forward"), 0.9)
+        plain = run("--steps", "--columns", "duration=seconds", "-", stdin=text.encode()).stdout.decode()
+        self.assertIn("Rank r5 on n2 takes 1.9", plain)
+        self.assertRegex(plain, r"A step takes 2\.1\d?, without stragglers 1\.1\. The ranks named explain 100 % of the")
+
+    def test_arrivals_at_a_barrier(self):
+        said = rank(self.reports(arrivals=True), "--steps")
+        self.assertEqual([s["rank"] for s in said["stragglers"]], ["r5"])
+
+    def test_none_is_named_where_all_are_alike(self):
+        text = self.reports(slow=None)
+        self.assertEqual(rank(text, "--steps", "--columns", "duration=seconds")["stragglers"], [])
+        self.assertIn("No rank is significantly slower",
+                      run("--steps", "--columns", "duration=seconds", "-", stdin=text.encode()).stdout.decode())
+
+    def test_reports_that_cannot_be_used(self):
+        said = rank("step,rank,duration,waited\n" + "".join(f"1,r{r},1,0\n" for r in range(4)) +
+                    "x,r1,1,0\n2,r1,,0\n2,r1,1,2\n2,r1,abc,0\n2,r1,1,\n", "--steps")
+        self.assertEqual(said["records"]["used"], 5)
+        self.assertEqual(said["records"]["rejected"],
+                         {"missing_field": 2, "bad_time": 2, "late": 0, "no_room": 0})
+
+    def test_refusals(self):
+        self.refuses(1, "not together with --window", "--steps", "--window", "1h", "-")
+        self.refuses(1, "table or json", "--steps", "--format", "csv", "-")
+        self.refuses(2, "no column 'rank' for the rank", "--steps", "-", stdin=b"step,duration\n1,2\n")
+        self.refuses(2, "no column for the duration", "--steps", "-", stdin=b"step,rank\n1,2\n")
+        self.refuses(2, "no report of a step could be used", "--steps", "-", stdin=b"step,rank,duration\nx,r,2\n")
+
+    def test_a_recorded_training_job(self):
+        """The publishers have 46.3 s a step, 23.5 without stragglers, all of it explained by pp0-dp0."""
+        file = pathlib.Path(SHARED or "") / "data" / "bytedance-AR.csv"
+        if not file.exists():
+            self.skipTest(f"{file} is not there")
+        for from_waits in (False, True):
+            rows, free, current, steps = ["step,rank,section,stage,duration_ms,waited_ms"], {}, None, 0
+            with open(file, newline="") as source:
+                for row in csv.DictReader(source):
+                    step, section, stage = row["job"].split("/")
+                    if step != current:
+                        current, free, steps = step, {}, steps + 1
+                    begin, end, node = float(row["start_ms"]), float(row["end_ms"]), row["node"]
+                    waited = max(begin - free.get(node, begin), 0) if from_waits else 0
+                    free[node] = max(end, free.get(node, end))
+                    rows.append(f"{steps},{node},{section},{stage},{end - begin + waited:.3f},{waited:.3f}")
+            all_steps = rank("\n".join(rows), "--steps")
+            self.assertEqual([s["rank"] for s in all_steps["stragglers"]], ["pp0-dp0"])
+            self.assertGreater(all_steps["stragglers"][0]["share"], 0.95)
+            self.assertAlmostEqual(all_steps["step"]["time"] / 1000, 46.3, delta=4.63)
+            self.assertAlmostEqual(all_steps["step"]["without_stragglers"] / 1000, 23.5, delta=2.35)
+            first = [rows[0]] + [row for row in rows[1:] if int(row.split(",")[0]) <= 20]
+            self.assertEqual([s["rank"] for s in rank("\n".join(first), "--steps")["stragglers"]], ["pp0-dp0"])
 
 
 class Causes(Folder):

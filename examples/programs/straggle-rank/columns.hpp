@@ -11,9 +11,28 @@ namespace straggle_rank {
 
 /// What the program wants to know about an attempt.
 enum class column : std::size_t { job, node, start, end, duration, status, task, slots, input, waited };
+/// What it wants to know about a step of a rank.
+enum class step_column : std::size_t {
+    step,
+    rank,
+    node,
+    section,
+    stage,
+    start,
+    end,
+    duration,
+    waited,
+    arrived
+};
 
 } // namespace straggle_rank
 
+template <>
+struct program::column_set<straggle_rank::step_column> {
+    static constexpr std::array<std::string_view, 10> keys{"step",  "rank", "node",     "section", "stage",
+                                                           "start", "end",  "duration", "waited",  "arrived"};
+    static constexpr std::array<std::string_view, 10> names = keys;
+};
 template <>
 struct program::column_set<straggle_rank::column> {
     static constexpr std::array<std::string_view, 10> keys{"job",    "node", "start", "end",   "duration",

@@ -11,6 +11,7 @@
 #include "decision_log.hpp"
 #include "output.hpp"
 #include "replay_log.hpp"
+#include "steps.hpp"
 #include "timeline_picture.hpp"
 #include "window_output.hpp"
 
@@ -148,7 +149,12 @@ int main_of(int argc, char const* const* argv) {
     return program::run("straggle-rank", [&] {
         if (std::optional<options> const o = parse_command_line(argc, argv)) {
             if (!o->replay.empty()) return replay(o->replay);
-            run(*o);
+            if (!o->steps) {
+                run(*o);
+            } else {
+                print_steps(std::cout, *o, !o->quiet && isatty(STDERR_FILENO) != 0);
+                flush_output();
+            }
         }
         return static_cast<int>(exit_status::done);
     });

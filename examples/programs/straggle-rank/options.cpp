@@ -7,6 +7,8 @@
 
 #include <straggle/learn/forecast_model.hpp>
 
+#include <algorithm>
+#include <initializer_list>
 #include <regex>
 #include <sstream>
 
@@ -60,6 +62,14 @@ read. Or it is CSV with a header (RFC 4180), one row per attempt to run a task. 
   slots     of the node (default 1), for --max-fraction and --min-healthy
 An empty field is unknown. Bad records are counted by reason and left out.
 
+Which rank of a gang do the others wait for (--steps)? The ranks of an MPI program or of a training
+job wait for each other in each step. One row for each rank, step and section. Columns:
+  step      a whole number; rank: which worker                                              required
+  duration or start,end of the section; or arrived: when the rank came to the barrier       required
+  waited    how much of the duration it waited for other ranks
+  node      where the rank runs (default: a node each); section: such as forward;
+  stage     only ranks of one stage are compared
+
 Which nodes are weak (--select):
   slowdown:LEAST            tasks provably take more than LEAST times as long as elsewhere (default 1.1), or
                             do not end, or fail; by attempts, which add up over windows. The default
@@ -106,6 +116,7 @@ Examples:
   straggle-rank --max-fraction 0.1 --domain '^(rack[0-9]+)-' history.csv
   straggle-rank --window 1h --slide 10m --report nodes.html --log decisions.jsonl history.csv
   straggle-rank --replay decisions.jsonl
+  straggle-rank --steps --columns step=iteration,duration=seconds rank-*.csv
   straggle-rank --learn nodes.model --period 30 last-year.csv
   straggle-rank --forecast nodes.model last-month.csv
 
@@ -125,7 +136,7 @@ struct arguments {
     std::optional<std::int64_t> min_tasks, max_nodes, top, period, look_back, seed;
     std::optional<double> confidence, max_fraction, min_healthy, fail_open, least;
     bool csv_safe = false, every_success = false, first_completion = false, no_limits = false, quiet = false,
-         causes = false;
+         causes = false, steps = false;
 };
 
 void declare(CLI::App& app, arguments& a) {
@@ -144,6 +155,7 @@ void declare(CLI::App& app, arguments& a) {
                    "table without a header; job=name+name for names of two columns")
         ->type_name("KEY=NAME,...")
         ->allow_extra_args(false);
+    app.add_flag("--steps", a.steps, "reports of steps of a gang, see below; only --columns and --format");
     auto const ranking = "Ranking";
     app.add_option("--preset", a.preset, "default or dsb_2019")->type_name("NAME")->group(ranking);
     app.add_option("--normalizer", a.normalizer, "z, robust, leave_one_out, ratio or work_rate (default z)")
@@ -365,6 +377,14 @@ void override_future(options& o, arguments const& a) {
     if (a.least) f.least = within("--least", *a.least, 0, 1);
 }
 
+// Of `--replay` and `--steps`, which go with few others.
+void refuse_all_but(CLI::App const& app, std::initializer_list<std::string_view> few,
+                    std::string const& option, std::string const& before, std::string const& after) {
+    for (CLI::Option const* other : app.get_options([](CLI::Option const* o) { return o->count() > 0; }))
+        if (std::find(few.begin(), few.end(), other->get_name()) == few.end())
+            wrong(option, before + other->get_name() + after);
+}
+
 options resolve(arguments const& a) {
     if (a.files.empty() || a.files.front().empty())
         throw failure(exit_status::usage, "FILE is required (see --help)");
@@ -373,7 +393,9 @@ options resolve(arguments const& a) {
     if (a.from) o.from = parse_format(*a.from);
     if (a.join) o.join = *a.join;
     o.success = a.success;
-    for (std::string const& c : a.columns) o.columns.override_with(c);
+    o.steps = a.steps;
+    for (std::string const& c : a.columns)
+        a.steps ? o.step_columns.override_with(c) : o.columns.override_with(c);
     override_ranking(o, a);
     override_decision(o, a);
     override_windows(o, a);
@@ -398,10 +420,13 @@ std::optional<options> parse_command_line(int argc, char const* const* argv) {
     arguments a;
     declare(app, a);
     if (!parse(app, argc, argv)) return std::nullopt;
+    if (a.steps)
+        refuse_all_but(app, {"FILE", "--steps", "--columns", "--format", "--quiet"}, "--steps",
+                       "not together with ", "");
+    if (a.steps && a.format == "csv") wrong("--format", "with --steps it is table or json");
     if (!a.replay) return resolve(a);
-    for (CLI::Option const* other : app.get_options([](CLI::Option const* o) { return o->count() > 0; }))
-        if (other->get_name() != "--replay" && other->get_name() != "--quiet")
-            wrong("--replay", "all there is to say is in the log: leave " + other->get_name() + " out");
+    refuse_all_but(app, {"--replay", "--quiet"}, "--replay", "all there is to say is in the log: leave ",
+                   " out");
     options o;
     o.replay = *a.replay;
     return o;

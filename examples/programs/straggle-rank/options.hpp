@@ -76,6 +76,8 @@ struct options {
     std::string join;                    ///< what sacct says of a Nextflow trace
     std::vector<std::string> success;    ///< further words of CSV for it
     column_names columns;
+    bool steps = false; ///< reports of steps, not of attempts; then only files, columns and format matter
+    program::column_names<step_column> step_columns;
 
     std::string preset = "default";
     straggle_rank::normalizer normalizer = straggle_rank::normalizer::z;

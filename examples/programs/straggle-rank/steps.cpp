@@ -1,0 +1,229 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "steps.hpp"
+
+#include "../common/csv_table.hpp"
+#include "../common/moment.hpp"
+#include "../common/text.hpp"
+#include "json.hpp"
+
+#include <straggle/base/interner.hpp>
+#include <straggle/gang/step_watch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <ostream>
+
+namespace straggle_rank {
+
+using namespace program;
+using nlohmann::ordered_json;
+
+namespace {
+
+using names = straggle::interner<std::string>;
+
+struct report {
+    std::optional<std::int64_t> step;
+    std::uint32_t rank = 0, node = 0, section = 0, stage = 0;
+    std::optional<double> time, waited; // `time`: an arrival or a duration
+
+    friend bool operator<(report const& a, report const& b) { return a.step < b.step; }
+};
+
+struct reports {
+    std::vector<report> rows;
+    names ranks, nodes, sections, stages;
+    bool by_arrival = false;
+    std::string unit; // empty if it is not known
+};
+
+// NaN for what is no number, which the watch rejects.
+std::optional<double> number_in(std::string_view field) {
+    number const n = read_number(field);
+    if (n.kind == number_kind::missing) return std::nullopt;
+    bool const is_number = n.kind == number_kind::exact || n.kind == number_kind::real;
+    return is_number ? value_of(n) : std::numeric_limits<double>::quiet_NaN();
+}
+
+// Three digits are enough; whole numbers have more.
+std::string time_text(double x) {
+    return x < 100 ? short_number(x) : grouped(static_cast<std::uint64_t>(std::llround(x)));
+}
+std::string share_text(double share) {
+    return fixed(100 * share, 0) + " %";
+}
+
+void read(std::string const& file, options const& o, bool show_progress, reports& all) {
+    using enum step_column;
+    csv_table<step_column> table(file, o.step_columns, show_progress);
+    auto const& places = table.places();
+    places.require(o.step_columns, step);
+    places.require(o.step_columns, rank);
+    bool const has_ends = places.has(start) && places.has(end);
+    if (!places.has(duration) && !has_ends && !places.has(arrived))
+        places.fail("no column for the duration, none for start and end, and none for the arrival");
+    if (!all.rows.empty() && all.by_arrival != places.has(arrived))
+        places.fail("arrivals in one file and durations in another");
+    all.by_arrival = places.has(arrived);
+    step_column const time = all.by_arrival ? arrived : places.has(duration) ? duration : end;
+    if (auto const unit = unit_of_column(places.name(time))) all.unit = " " + std::string(to_string(*unit));
+    while (table.next()) {
+        report r;
+        if (std::int64_t whole = 0; read_whole(table.field(step), whole)) r.step = whole;
+        r.rank = all.ranks.insert(table.name(rank));
+        r.node = all.nodes.insert(table.name(places.has(node) ? node : rank));
+        r.section = all.sections.insert(table.name(section));
+        r.stage = all.stages.insert(table.name(stage));
+        r.time = number_in(table.field(time));
+        if (std::optional<double> const from = time == end ? number_in(table.field(start)) : 0;
+            r.time && from)
+            *r.time -= *from;
+        else
+            r.time.reset();
+        r.waited = number_in(table.field(waited));
+        all.rows.push_back(r);
+    }
+}
+
+// Files may hold one rank after the other.
+reports read(options const& o, bool show_progress) {
+    reports all;
+    for (std::string const& file : o.files) {
+        try {
+            read(file, o, show_progress, all);
+        } catch (csv::error const& e) {
+            throw failure(exit_status::bad_input,
+                          name_of(file) + ":" + std::to_string(e.line()) + ": " + e.what());
+        }
+    }
+    std::stable_sort(all.rows.begin(), all.rows.end());
+    return all;
+}
+
+template <class Watch>
+class printer {
+  public:
+    printer(reports const& all, Watch& watch) : all_(all), watch_(watch), loss_(watch.loss()) {}
+
+    [[nodiscard]] ordered_json json() const {
+        ordered_json slow = ordered_json::array(), rejected = ordered_json::object();
+        for (auto const& s : watch_.stragglers())
+            slow.push_back({{"rank", valid_utf8(all_.ranks[s.rank])},
+                            {"node", valid_utf8(all_.nodes[s.node])},
+                            {"section", valid_utf8(all_.sections[s.section])},
+                            {"slowdown", slowdown_json(s.slow)},
+                            {"since", s.since},
+                            {"of_best", s.of_best},
+                            {"loss_per_step", s.loss_per_step},
+                            {"share", watch_.share_of_rank(s.rank)},
+                            {"at_fault", to_string(s.whose)}});
+        for (std::size_t i = 0; i < reason_count(straggle::gang::step_rejection{}); ++i)
+            rejected[std::string(to_string(static_cast<straggle::gang::step_rejection>(i)))] =
+                watch_.counts().rejected[static_cast<straggle::gang::step_rejection>(i)];
+        return {{"program", version()},
+                {"records",
+                 {{"read", watch_.counts().seen}, {"used", watch_.counts().used}, {"rejected", rejected}}},
+                {"steps", watch_.counts().steps},
+                {"ranks", all_.ranks.size()},
+                {"step",
+                 {{"time", loss_.seconds},
+                  {"without_stragglers", loss_.without_stragglers},
+                  {"moving", loss_.moving}}},
+                {"stragglers", slow},
+                {"sections", shares(all_.sections, &Watch::share_of_section)},
+                {"stages", shares(all_.stages, &Watch::share_of_stage)}};
+    }
+
+    void sentences(std::ostream& out) const {
+        auto const& counts = watch_.counts();
+        out << counted(counts.steps, "step") << " of " << counted(all_.ranks.size(), "rank") << ", "
+            << counted(counts.seen, "report");
+        if (counts.rejected.total() > 0) out << ", " << grouped(counts.rejected.total()) << " rejected";
+        out << "\n\n";
+        for (auto const& s : watch_.stragglers()) {
+            out << "Rank " << printable(all_.ranks[s.rank]);
+            if (all_.nodes[s.node] != all_.ranks[s.rank]) out << " on " << printable(all_.nodes[s.node]);
+            out << " takes " << fixed(s.slow.value, 2) << " times as long as the others ("
+                << fixed(s.slow.low, 2) << " to " << fixed(s.slow.high, 2) << ") since step " << s.since;
+            if (all_.sections.size() > 1) out << ", most of it in " << printable(all_.sections[s.section]);
+            out << ". The others wait " << time_text(s.loss_per_step) << all_.unit << " for it in each step, "
+                << share_text(watch_.share_of_rank(s.rank)) << " of the loss. At fault: "
+                << (s.whose == straggle::gang::fault::rank_or_node ? "the rank or its node"
+                                                                   : to_string(s.whose))
+                << ".\n";
+        }
+        if (watch_.stragglers().empty()) out << "No rank is significantly slower than the others.\n";
+        out << "\nA step takes " << time_text(loss_.seconds) << all_.unit << ", without stragglers "
+            << time_text(loss_.without_stragglers) << all_.unit << ".";
+        if (!watch_.stragglers().empty())
+            out << " The ranks named explain " << share_text(1 - loss_.moving) << " of the difference.";
+        out << "\n";
+        share_sentence(out, "sections", all_.sections, &Watch::share_of_section);
+        share_sentence(out, "stages", all_.stages, &Watch::share_of_stage);
+    }
+
+  private:
+    using share_of = double (Watch::*)(std::uint32_t const&) const;
+
+    [[nodiscard]] ordered_json shares(names const& of, share_of share) const {
+        ordered_json all = ordered_json::array();
+        for (std::uint32_t i = 0; i < of.size(); ++i)
+            all.push_back({{"name", valid_utf8(of[i])}, {"share", (watch_.*share)(i)}});
+        return all;
+    }
+    void share_sentence(std::ostream& out, char const* what, names const& of, share_of share) const {
+        if (of.size() < 2) return;
+        out << "Explained by " << what << ":";
+        for (std::uint32_t i = 0; i < of.size(); ++i)
+            out << (i > 0 ? ", " : " ") << printable(of[i]) << ' ' << share_text((watch_.*share)(i));
+        out << ".\n";
+    }
+
+    reports const& all_;
+    Watch& watch_;
+    straggle::gang::step_loss loss_;
+};
+
+template <class Fields>
+void print(std::ostream& out, options const& o, reports const& all, Fields fields) {
+    auto watch = straggle::gang::step_watch_of<report>(fields);
+    for (report const& r : all.rows) watch.observe(r);
+    watch.close(std::numeric_limits<std::int64_t>::max());
+    if (watch.counts().steps == 0)
+        throw failure(exit_status::bad_input,
+                      name_of(o.files.front()) + ": no report of a step could be used");
+    printer const p(all, watch);
+    if (o.format == output_format::json)
+        out << p.json().dump(2) << '\n';
+    else
+        p.sentences(out);
+}
+
+} // namespace
+
+void print_steps(std::ostream& out, options const& o, bool show_progress) {
+    reports const all = read(o, show_progress);
+    using straggle::gang::step_fields;
+    if (all.by_arrival)
+        print(out, o, all,
+              step_fields{.step = &report::step,
+                          .rank = &report::rank,
+                          .node = &report::node,
+                          .section = &report::section,
+                          .stage = &report::stage,
+                          .arrived = &report::time});
+    else
+        print(out, o, all,
+              step_fields{.step = &report::step,
+                          .rank = &report::rank,
+                          .node = &report::node,
+                          .section = &report::section,
+                          .stage = &report::stage,
+                          .duration = &report::time,
+                          .waited = &report::waited});
+}
+
+} // namespace straggle_rank
