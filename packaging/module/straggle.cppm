@@ -777,6 +777,7 @@ namespace mitigate {
 using straggle::mitigate::planned_node;
 using straggle::mitigate::planned_suspect;
 using straggle::mitigate::planned_copy;
+using straggle::mitigate::planned_move;
 using straggle::mitigate::planned_kill;
 using straggle::mitigate::planned_job;
 using straggle::mitigate::planned_place;

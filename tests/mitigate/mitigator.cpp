@@ -516,6 +516,34 @@ TEST_CASE("mitigator: parts can be of the caller's own types") {
     CHECK(m.restore(bytes) == status::ok);
 }
 
+TEST_CASE("mitigator: moves, for tasks that cannot run twice, only where a whole run elsewhere is shorter") {
+    int moves = 0, of_slow = 0;
+    for (std::uint64_t const seed : {1u, 2u}) {
+        for (bool const has_slow : {true, false}) {
+            mitigator_options options;
+            options.copies.moves = true;
+            options.nodes.share_of_slots = 0; // the slow node keeps its tasks
+            small_cluster c({.is_checked = false, .seed = seed}, options);
+            for (int step = 0; step < 700; ++step) {
+                if (step == 300 && has_slow) c.healths[5] = seed % 2 != 0 ? health::slow : health::hangs;
+                c.step();
+                CHECK(c.m.plan().copies().empty());
+                for (auto const& m : c.m.plan().moves()) {
+                    CHECK(m.there.high < m.left.low);
+                    CHECK(m.gain > 0);
+                    CHECK(m.gain < m.left.high);
+                    CHECK(m.win_probability >= 0.9);
+                    CHECK(mitigate::reason(m).starts_with("move: what is left takes "));
+                    ++moves;
+                    of_slow += has_slow ? 1 : 0;
+                }
+            }
+        }
+    }
+    CHECK(of_slow > 0);
+    CHECK(moves == of_slow); // where nothing is wrong, nothing moves
+}
+
 TEST_CASE("no copy and no new attempt goes to a node where the task has failed while another one is free") {
     straggle_test::small_mitigator m(straggle_test::ended_fields, straggle_test::running_task_fields,
                                      straggle_test::told_host_fields, straggle::mitigator_options{});

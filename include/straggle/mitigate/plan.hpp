@@ -61,6 +61,17 @@ struct planned_copy {
     bool is_probe = false;      ///< goes to a node on probation, to try the node
 };
 
+/// A task to stop and to start elsewhere: what it has done is lost.
+struct planned_move {
+    std::size_t row = 0;        ///< in the range of running attempts
+    std::size_t node_row = 0;   ///< in the range of nodes: where it goes
+    time_range left{};          ///< time it still needs where it runs
+    time_range there{};         ///< time of a whole run there
+    double win_probability = 0; ///< probability that it ends sooner
+    double gain = 0;            ///< expected time it saves, what is lost included
+    detect::late_cause cause{}; ///< what makes it late
+};
+
 /// An attempt that may be killed.
 struct planned_kill {
     std::size_t row = 0; ///< in the range of running attempts
@@ -152,6 +163,11 @@ class mitigation_plan {
     [[nodiscard]] std::span<mitigate::planned_copy const> copies() const noexcept {
         return detail::span_of(copies_);
     }
+    /// Tasks to stop and to start elsewhere, best first; only with `speculator_options::moves`, instead of
+    /// copies.
+    [[nodiscard]] std::span<mitigate::planned_move const> moves() const noexcept {
+        return detail::span_of(moves_);
+    }
     /// Attempts that may be killed: a copy runs and will end before them.
     [[nodiscard]] std::span<mitigate::planned_kill const> kills() const noexcept {
         return detail::span_of(kills_);
@@ -181,6 +197,7 @@ class mitigation_plan {
     std::vector<mitigate::planned_node> nodes_;
     std::vector<mitigate::planned_suspect> suspects_;
     std::vector<mitigate::planned_copy> copies_;
+    std::vector<mitigate::planned_move> moves_;
     std::vector<mitigate::planned_kill> kills_;
     std::vector<mitigate::planned_job> jobs_;
     std::array<mitigate::plan_note, mitigate::plan_note_count> notes_{};
@@ -199,6 +216,7 @@ class plan_writer {
         plan_.nodes_.clear();
         plan_.suspects_.clear();
         plan_.copies_.clear();
+        plan_.moves_.clear();
         plan_.kills_.clear();
         plan_.jobs_.clear();
         plan_.noted_ = 0;
@@ -206,6 +224,7 @@ class plan_writer {
     [[nodiscard]] std::vector<mitigate::planned_node>& nodes() noexcept { return plan_.nodes_; }
     [[nodiscard]] std::vector<mitigate::planned_suspect>& suspects() noexcept { return plan_.suspects_; }
     [[nodiscard]] std::vector<mitigate::planned_copy>& copies() noexcept { return plan_.copies_; }
+    [[nodiscard]] std::vector<mitigate::planned_move>& moves() noexcept { return plan_.moves_; }
     [[nodiscard]] std::vector<mitigate::planned_kill>& kills() noexcept { return plan_.kills_; }
     [[nodiscard]] std::vector<mitigate::planned_job>& jobs() noexcept { return plan_.jobs_; }
     void note(mitigate::plan_note note) noexcept {

@@ -164,6 +164,18 @@ inline void append_reason(std::string& out, planned_copy const& c) {
     append_reason(out, c.cause);
 }
 
+/// Appends why a task should start anew elsewhere.
+inline void append_reason(std::string& out, planned_move const& m) {
+    using time = detail::brief;
+    detail::append(out, "move: what is left takes ", time{m.left.middle}, " (", time{m.left.low}, " to ",
+                   time{m.left.high}, "), a whole run there ", time{m.there.middle}, " (", time{m.there.low},
+                   " to ", time{m.there.high}, "); ends sooner with ",
+                   detail::fixed<0>{100 * m.win_probability}, " %, gains ", time{m.gain});
+    if (!m.cause.is_known()) return;
+    detail::append(out, "; ");
+    append_reason(out, m.cause);
+}
+
 /// Appends when a job with a deadline ends, and what is done: "deadline in 30: ends in 42 (33 to 61), misses
 /// it with 96 %, at least 12 % with copies; 1 copy runs, 2 planned".
 inline void append_reason(std::string& out, planned_job const& j) {

@@ -57,6 +57,9 @@ struct runs_anywhere {
 /// times of its tasks. Tasks that may make it miss the deadline are considered for a copy before they are
 /// late, and while no slot idles a copy may also be worth its slot time by the deadline.
 ///
+/// **A move** stops a task and starts it elsewhere. With the option `moves`, copies are offers of moves: the
+/// gain is the time left less a whole run elsewhere, and there are no probes.
+///
 /// **A probe** is a copy on a node on probation. It takes no slot that other work could use and needs no
 /// gain.
 ///
@@ -133,7 +136,7 @@ class speculator {
         // A probe is compared with its original, and could only lose against one well underway.
         double const young = (std::max)(scan_.usual() / 8, now - planned_);
         planned_ = now;
-        offers_.probe(scan_.probes_, young, running, places, can_run, copies_);
+        if (!options_.moves) offers_.probe(scan_.probes_, young, running, places, can_run, copies_);
     }
 
     /// Copies to launch, best first, then probes.

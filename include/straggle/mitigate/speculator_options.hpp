@@ -23,8 +23,12 @@ struct speculator_options {
     double storm = 0.3; ///< copy nothing if more than this share of the tasks are late, on more than this
                         ///< share of the nodes and on at least three
     double missed = 4;  ///< what a missed deadline costs, in usual times of a task of the job
-    std::uint32_t copies_per_task = 2;      ///< one at a time; further copies at growing intervals
-    bool use_progress = true;               ///< false: judge by siblings alone
+    std::uint32_t copies_per_task = 2; ///< one at a time; further copies at growing intervals
+    bool use_progress = true;          ///< false: judge by siblings alone
+    /// Plan moves instead of copies, for schedulers that cannot run a task twice: only where its node is to
+    /// blame and a whole run elsewhere is shorter than what is left, nine times in ten. Not with an assigner
+    /// of your own.
+    bool moves = false;
     bool kill_hung = false;                 ///< stop an original on a hung node once its copy runs
     predict::sibling_times_options times{}; ///< what is remembered about task times
     assign::race_record_options races{};    ///< how races between tasks and copies are learned from

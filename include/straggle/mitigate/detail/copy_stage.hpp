@@ -91,7 +91,7 @@ class copy_stage {
                 --f.free;
                 if (supply.idle > 0) --supply.idle;
                 supply.copies += 1;
-                advise(c, group, o, book);
+                if (!options_.moves) advise(c, group, o, book);
                 out.push_back({t.row, p.row, range_of(c.left, 1),
                                range_of(group.fresh, c.input_factor * f.slowdown), o.win, o.gain, o.cost,
                                c.why, c.cause, false});
@@ -215,10 +215,11 @@ class copy_stage {
         double gain, cost, win;
         assign::copy_worth worth;
         bool is_urgent = false; // worth its slot time even where tasks wait for it
+        bool is_plain = false;  // a whole run there is shorter than what is left, nine times in ten
     };
 
-    [[nodiscard]] static offer price(copy_candidate const& c, candidate_group const& group, double slow,
-                                     double slot, assign::race_record const& races) noexcept {
+    [[nodiscard]] offer price(copy_candidate const& c, candidate_group const& group, double slow, double slot,
+                              assign::race_record const& races) const noexcept {
         predict::time_points there = group.fresh;
         for (double& x : there.at) x *= c.input_factor * slow;
         assign::copy_case const about{.left = c.left.at,
@@ -239,11 +240,20 @@ class copy_stage {
         } else {
             out.gain *= group.goal.weight;
         }
+        if (options_.moves) restart(c, there, about, group.goal.weight, out);
         return out;
+    }
+    // The original is given up: a run there that takes longer is time lost.
+    static void restart(copy_candidate const& c, predict::time_points const& there,
+                        assign::copy_case const& about, double weight, offer& out) noexcept {
+        double const left = c.left.mean(), again = (left + c.age) * about.relative;
+        double const whole = (1 - about.of_task) * there.mean() + about.of_task * again;
+        out.gain = (std::min)(out.gain, weight * (left - whole));
+        out.is_plain = out.win >= 0.9 && there.quantile(0.9) < c.left.quantile(0.1);
     }
     // While tasks wait, a copy must save more slot time than it takes, or a deadline that is worth that time.
     [[nodiscard]] bool is_worth(offer const& o, slot_supply const& supply) const noexcept {
-        return o.win >= options_.least_win && o.gain > o.cost &&
+        return o.win >= options_.least_win && o.gain > o.cost && (!options_.moves || o.is_plain) &&
                (supply.idle > 0 || o.worth.saves() || o.is_urgent);
     }
 

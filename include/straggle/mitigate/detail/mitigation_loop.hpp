@@ -595,6 +595,11 @@ class mitigation_loop {
             if (r.left_alone || is_stopped || left == 0) continue;
             if (left != ~std::uint64_t{0}) --left;
             if (!c.probe) count_for_job(r.job, out);
+            if (options_.copies.moves) {
+                out.moves().push_back({r.row, facts.user_rows[c.node_row], c.left, c.there, c.win_probability,
+                                       c.gain, c.cause});
+                continue;
+            }
             out.copies().push_back({.row = r.row,
                                     .node_row = facts.user_rows[c.node_row],
                                     .left = c.left,
