@@ -3,7 +3,7 @@
 
 /// @file
 /// The room `predict/`: how long will this task take, here or there?
-/// Begin with `predict::similar_tasks`, `predict::recent_rate`.
+/// Begin with `predict::similar_tasks`, `predict::sibling_times`.
 #pragma once
 
 #include <straggle/predict/calibration.hpp>
@@ -12,7 +12,6 @@
 #include <straggle/predict/profile_store.hpp>
 #include <straggle/predict/progress.hpp>
 #include <straggle/predict/progress_trust.hpp>
-#include <straggle/predict/recent_rate.hpp>
 #include <straggle/predict/sibling_times.hpp>
 #include <straggle/predict/sibling_times_options.hpp>
 #include <straggle/predict/similar_tasks.hpp>

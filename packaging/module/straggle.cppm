@@ -914,18 +914,6 @@ using straggle::predict::nearest_scratch;
 using straggle::predict::profile_store;
 }
 
-// straggle/predict/smoothed_progress.hpp
-namespace predict {
-using straggle::predict::exponential_rate;
-using straggle::predict::simple_exponential_options;
-using straggle::predict::simple_exponential;
-}
-
-// straggle/predict/recent_rate.hpp
-namespace predict {
-using straggle::predict::recent_rate;
-}
-
 // straggle/predict/task_profile.hpp
 namespace predict {
 using straggle::predict::task_profile;
@@ -938,6 +926,13 @@ using straggle::predict::similar_tasks_options;
 using straggle::predict::prediction_scratch;
 using straggle::predict::similar_tasks;
 using straggle::predict::similar_tasks_of;
+}
+
+// straggle/predict/smoothed_progress.hpp
+namespace predict {
+using straggle::predict::exponential_rate;
+using straggle::predict::simple_exponential_options;
+using straggle::predict::simple_exponential;
 }
 
 // straggle/rank/interval_dag.hpp
