@@ -1,7 +1,7 @@
 // The job is forgotten.
 // expect: attempt_fields without \.job: add \.job = &attempt::job
 // expect: attempt_without_job\.cpp:\d+:\d+
-#include <straggle/straggle.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // Whether a task can run somewhere is asked of both.
 // expect: can_run_of_the_node_alone\.cpp:\d+:\d+
 // expect: \.can_run has to be a callable on a straggler and a node, can_run\(straggler, node\)
-#include <straggle/straggle.hpp>
+#include <straggle/assign/assigner.hpp>
 
 #include <vector>
 

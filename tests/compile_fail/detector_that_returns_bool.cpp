@@ -1,7 +1,7 @@
 // detect says something of the job as a whole.
 // expect: mine
 // expect: detect has to return a detect::detection_note
-#include <straggle/straggle.hpp>
+#include <straggle/detect/straggler_scan.hpp>
 
 #include <string_view>
 #include <vector>

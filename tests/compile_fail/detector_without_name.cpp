@@ -2,7 +2,7 @@
 // expect: mine
 // expect: a detector needs a name
 // expect: static constexpr std::string_view name
-#include <straggle/straggle.hpp>
+#include <straggle/detect/straggler_scan.hpp>
 
 #include <string_view>
 #include <vector>

@@ -1,7 +1,7 @@
 // A field is called as it is elsewhere.
 // expect: \.host
 // expect: \.job \.task \.node \.start \.end
-#include <straggle/straggle.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <string>
 #include <vector>

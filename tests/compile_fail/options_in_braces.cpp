@@ -1,7 +1,8 @@
 // Braces cannot say of which type the options are.
 // expect: options_in_braces\.cpp:\d+:\d+: error
 // expect: write rank_options\{\.\.\.\}, not \{\.\.\.\}
-#include <straggle/straggle.hpp>
+#include <straggle/rank/rank_nodes.hpp>
+#include <straggle/rank/sibling_normalizers.hpp>
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // A selection is more than a function.
 // expect: lambda
 // expect: a selection needs a name \(a lambda has none: write a struct\)
-#include <straggle/straggle.hpp>
+#include <straggle/blacklist/blacklister.hpp>
 
 #include <span>
 #include <string_view>

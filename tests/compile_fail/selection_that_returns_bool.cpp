@@ -1,7 +1,7 @@
 // select says something of the fleet as a whole.
 // expect: mine
 // expect: select has to return a blacklist::selection_note
-#include <straggle/straggle.hpp>
+#include <straggle/blacklist/blacklister.hpp>
 
 #include <span>
 #include <string_view>

@@ -1,7 +1,7 @@
 // Without the time that is left nothing can be gained.
 // expect: straggler_without_remaining\.cpp:\d+:\d+
 // expect: straggler_fields without \.remaining: add \.remaining = &task::time_left
-#include <straggle/straggle.hpp>
+#include <straggle/assign/assigner.hpp>
 
 #include <vector>
 

@@ -1,7 +1,9 @@
 // A suspect that knows its place only leads an assigner to no record.
 // expect: suspects_by_place\.cpp:\d+:\d+
 // expect: give the scan your tasks, scan\(job\.view\(\), tasks\)
-#include <straggle/straggle.hpp>
+#include <straggle/assign/assigner.hpp>
+#include <straggle/detect/late.hpp>
+#include <straggle/detect/straggler_scan.hpp>
 
 #include <vector>
 

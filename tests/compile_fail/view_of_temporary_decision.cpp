@@ -2,7 +2,7 @@
 // expect: view_of_temporary_decision\.cpp:\d+:\d+: error
 // expect: deleted
 // expect: keep the decision in a variable first
-#include <straggle/straggle.hpp>
+#include <straggle/blacklist/blacklister.hpp>
 
 #include <cstddef>
 
