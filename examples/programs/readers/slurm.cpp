@@ -51,9 +51,9 @@ struct sacct_columns {
     std::optional<std::size_t> id, node, state, start, end, elapsed, restarts;
 
     sacct_columns() = default;
-    sacct_columns(field_list const& header, given_columns const& given) {
-        auto const find = [&header](std::string const& name, std::string_view usual) {
-            return column_of(header, name.empty() ? usual : std::string_view(name));
+    sacct_columns(field_list const& first_row, given_columns const& given) {
+        auto const find = [&first_row](std::string const& name, std::string_view usual) {
+            return column_of(first_row, name.empty() ? usual : std::string_view(name));
         };
         id = find(given.job, "JobID");
         node = find(given.node, "NodeList");
@@ -61,7 +61,7 @@ struct sacct_columns {
         start = find(given.start, "Start");
         end = find(given.end, "End");
         elapsed = find(given.duration, "ElapsedRaw");
-        restarts = column_of(header, "Restarts");
+        restarts = column_of(first_row, "Restarts");
     }
 
     [[nodiscard]] std::string missing() const {
