@@ -104,6 +104,27 @@ TEST_CASE("mitigator: a gang by durations alone gets a note, one that says its w
                                  .waited = &rank_running::waited};
     std::vector<rank_host> hosts;
     for (int n = 0; n < 8; ++n) hosts.push_back({n});
+    // A gang that runs for days ends no attempt: each of its steps is reported as one.
+    mitigator days(ended, running, node_fields{.node = &rank_host::name}, mitigator_options{});
+    std::size_t backups = 0;
+    bool is_found = false;
+    for (int step = 1; step <= 40; ++step) {
+        double const now = 12.0 * step;
+        std::vector<rank_running> rows;
+        for (int n = 0; n < 6; ++n) {
+            double const own = n == 2 ? 10 : 5 + 0.1 * ((step + n) % 7);
+            days.observe({step, n, n, now - 11, now - 1, 10 - own}, now);
+            rows.push_back({0, n, n, 0.0, step * (10 - own)});
+        }
+        days.decide(now, rows, hosts);
+        backups += days.plan().copies().size();
+        is_found = is_found || days.state(2) != node_state::healthy;
+        for (int n = 0; n < 8; ++n)
+            if (n != 2) CHECK(days.state(n) == node_state::healthy);
+    }
+    CHECK(is_found);
+    CHECK(backups == 0);
+
     for (bool const says : {false, true}) {
         mitigator m(ended, running, node_fields{.node = &rank_host::name}, mitigator_options{});
         double now = 0;

@@ -30,7 +30,6 @@ class gang_model {
 
     void reset(std::size_t stages) { stages_.assign(stages, {}); }
     [[nodiscard]] stage& operator[](std::size_t i) noexcept { return stages_[i]; }
-    [[nodiscard]] std::size_t size() const noexcept { return stages_.size(); }
 
     // Call after the stages are filled in.
     void solve() noexcept {
