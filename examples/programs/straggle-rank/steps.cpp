@@ -29,8 +29,11 @@ struct report {
     std::optional<std::int64_t> step;
     std::uint32_t rank = 0, node = 0, section = 0, stage = 0;
     std::optional<double> time, waited; // `time`: an arrival or a duration
+    std::size_t row = 0;
 
-    friend bool operator<(report const& a, report const& b) { return a.step < b.step; }
+    friend bool operator<(report const& a, report const& b) {
+        return a.step != b.step ? a.step < b.step : a.row < b.row;
+    }
 };
 
 struct reports {
@@ -84,6 +87,7 @@ void read(std::string const& file, options const& o, bool show_progress, reports
         else
             r.time.reset();
         r.waited = number_in(table.field(waited));
+        r.row = all.rows.size();
         all.rows.push_back(r);
     }
 }
@@ -99,7 +103,7 @@ reports read(options const& o, bool show_progress) {
                           name_of(file) + ":" + std::to_string(e.line()) + ": " + e.what());
         }
     }
-    std::stable_sort(all.rows.begin(), all.rows.end());
+    std::sort(all.rows.begin(), all.rows.end());
     return all;
 }
 
