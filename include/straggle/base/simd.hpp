@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of P-Cores, of detectors, of the similarity of tasks and of k-means: several numbers handled
-/// as one value, mostly doubles. Plain -O2, the usual setting, hardly vectorizes by itself. GCC and clang
+/// Shared part of P-Cores, of detectors and of the similarity of tasks: several doubles handled as one
+/// value. Plain -O2, the usual setting, hardly vectorizes by itself. GCC and clang
 /// have vector types as wide as the target allows (two doubles on every x86-64 and AArch64); elsewhere, on an
 /// x86 without SSE2, or with `STRAGGLE_NO_VECTOR_TYPES`, a value is one double.
 #pragma once
@@ -35,16 +35,8 @@ using lanes = double __attribute__((vector_size(lane_bytes)));
 using lane_mask = std::uint64_t __attribute__((vector_size(lane_bytes)));
 using lane_counts = std::uint32_t __attribute__((vector_size(lane_bytes / 2)));
 
-// At most 32 bytes, because the lanes must be summed as well.
-using float_lanes = float __attribute__((vector_size(lane_bytes < 32 ? lane_bytes : 32)));
-
 STRAGGLE_ALWAYS_INLINE lanes load(double const* from) noexcept {
     lanes v;
-    __builtin_memcpy(&v, from, sizeof v);
-    return v;
-}
-STRAGGLE_ALWAYS_INLINE float_lanes load(float const* from) noexcept {
-    float_lanes v;
     __builtin_memcpy(&v, from, sizeof v);
     return v;
 }
@@ -106,23 +98,6 @@ STRAGGLE_ALWAYS_INLINE double largest_lane(lanes v) noexcept {
 STRAGGLE_ALWAYS_INLINE double smallest_lane(lanes v) noexcept {
     return best_lane(v, [](auto a, auto b) STRAGGLE_INLINE_LAMBDA { return a < b ? a : b; });
 }
-// In order of the lanes.
-STRAGGLE_ALWAYS_INLINE double sum_of_lanes(lanes v) noexcept {
-    double sum = v[0];
-    for (std::size_t i = 1; i < lane_bytes / sizeof(double); ++i) sum += v[i];
-    return sum;
-}
-STRAGGLE_ALWAYS_INLINE float sum_of_lanes(float_lanes v) noexcept {
-    using four = float __attribute__((vector_size(16)));
-    four s;
-    __builtin_memcpy(&s, &v, sizeof s);
-    if constexpr (sizeof v > sizeof s) {
-        four rest;
-        __builtin_memcpy(&rest, reinterpret_cast<char const*>(&v) + sizeof s, sizeof rest);
-        s = s + rest;
-    }
-    return (s[0] + s[2]) + (s[1] + s[3]);
-}
 STRAGGLE_ALWAYS_INLINE std::uint64_t any_bits(lane_mask v) noexcept {
     std::uint64_t all = v[0];
     for (std::size_t i = 1; i < lane_bytes / sizeof(double); ++i) all |= v[i];
@@ -147,13 +122,9 @@ STRAGGLE_ALWAYS_INLINE void store_counts(lane_mask a, lane_mask b, std::uint32_t
 
 inline constexpr std::size_t lane_bytes = sizeof(double);
 using lanes = double;
-using float_lanes = float;
 using lane_mask = std::uint64_t;
 
 STRAGGLE_ALWAYS_INLINE lanes load(double const* from) noexcept {
-    return *from;
-}
-STRAGGLE_ALWAYS_INLINE float_lanes load(float const* from) noexcept {
     return *from;
 }
 STRAGGLE_ALWAYS_INLINE lanes splat(double x) noexcept {
@@ -187,12 +158,6 @@ STRAGGLE_ALWAYS_INLINE double largest_lane(lanes v) noexcept {
 STRAGGLE_ALWAYS_INLINE double smallest_lane(lanes v) noexcept {
     return v;
 }
-STRAGGLE_ALWAYS_INLINE double sum_of_lanes(lanes v) noexcept {
-    return v;
-}
-STRAGGLE_ALWAYS_INLINE float sum_of_lanes(float_lanes v) noexcept {
-    return v;
-}
 STRAGGLE_ALWAYS_INLINE std::uint64_t any_bits(lane_mask v) noexcept {
     return v;
 }
@@ -204,50 +169,6 @@ STRAGGLE_ALWAYS_INLINE void store_counts(lane_mask a, lane_mask b, std::uint32_t
 #endif
 
 inline constexpr std::size_t lane_count = lane_bytes / sizeof(double);
-
-// At most 32 bytes, for rows so short that most of a larger value would be unused.
-#if defined(__AVX512F__) && (defined(__clang__) || __GNUC__ >= 12) && !defined(STRAGGLE_NO_VECTOR_TYPES)
-using short_lanes = double __attribute__((vector_size(32)));
-using short_mask = std::uint64_t __attribute__((vector_size(32)));
-
-STRAGGLE_ALWAYS_INLINE short_lanes load_short(double const* from) noexcept {
-    short_lanes v;
-    __builtin_memcpy(&v, from, sizeof v);
-    return v;
-}
-STRAGGLE_ALWAYS_INLINE short_lanes splat_short(double x) noexcept {
-    return x - short_lanes{};
-}
-STRAGGLE_ALWAYS_INLINE short_mask bits_of(short_lanes v) noexcept {
-    return std::bit_cast<short_mask>(v);
-}
-STRAGGLE_ALWAYS_INLINE short_mask less(short_lanes a, short_lanes b) noexcept {
-    return a < b;
-}
-STRAGGLE_ALWAYS_INLINE short_mask less_equal(short_lanes a, short_lanes b) noexcept {
-    return a <= b;
-}
-STRAGGLE_ALWAYS_INLINE short_lanes larger(short_lanes a, short_lanes b) noexcept {
-    return a > b ? a : b;
-}
-STRAGGLE_ALWAYS_INLINE double largest_lane(short_lanes v) noexcept {
-    v = larger(__builtin_shufflevector(v, v, 2, 3, 0, 1), v);
-    return v[1] > v[0] ? v[1] : v[0];
-}
-STRAGGLE_ALWAYS_INLINE std::uint64_t any_bits(short_mask v) noexcept {
-    return (v[0] | v[1]) | (v[2] | v[3]);
-}
-#else
-using short_lanes = lanes;
-using short_mask = lane_mask;
-
-STRAGGLE_ALWAYS_INLINE short_lanes load_short(double const* from) noexcept {
-    return load(from);
-}
-STRAGGLE_ALWAYS_INLINE short_lanes splat_short(double x) noexcept {
-    return splat(x);
-}
-#endif
 
 // Calls `step(i)` for blocks of four values from i on (four independent accumulators hide the latency). The
 // last block overlaps the previous one so that nothing is left over: `step` must tolerate seeing an element
