@@ -9,7 +9,7 @@
 
 #include <straggle/blacklist/dynamic_blacklist.hpp>
 #include <straggle/mitigate/mitigator.hpp>
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 
 #include <cstddef>

@@ -50,7 +50,7 @@ def levels(text, shape, size, rivals):
 
 def watching(text, kernel, ours, nodes, pairs, tasks, rivals):
     where = f"/nodes:{nodes}/pairs:{pairs}/tasks:{tasks}"
-    return (text, "bench_monitor_monitor", f"{kernel}/straggle_{ours}{where}",
+    return (text, "bench_rank_monitor", f"{kernel}/straggle_{ours}{where}",
             {name: f"{kernel}/{them}{where}" for name, them in rivals.items()})
 
 
@@ -136,10 +136,6 @@ MONITOR_ROWS = [
              RANDOM_MAPS | hashes("random")),
     watching("observe 1e6 known pairs in random order", "observe_again", "ticks_random", *MILLION,
              RANDOM_MAPS | hashes("random")),
-    watching("observe 1e6 known pairs in batches, in order of time", "observe_again", "batches_ticks_by_time", *MILLION,
-             {"one by one": "straggle_ticks_by_time"} | hashes("by_time")),
-    watching("observe 1e6 known pairs in batches, in random order", "observe_again", "batches_ticks_random", *MILLION,
-             {"one by one": "straggle_ticks_random"} | hashes("random")),
     watching("observe 1e6 new pairs, text identifiers", "observe", "text_ids_by_time", *MILLION, TEXT_MAPS),
     watching("rank 1e6 pairs, text identifiers", "rank", "text_ids_by_time", *MILLION, TEXT_MAPS),
 ]

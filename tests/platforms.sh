@@ -5,7 +5,7 @@
 # The numeric rooms on other machines, under qemu: big-endian s390x, and aarch64 and riscv64, whose vectors differ.
 #
 #   tests/platforms.sh [ARCHITECTURE...]      s390x aarch64 riscv64; a selection of tests that takes minutes
-#   ROOMS="stats rank" tests/platforms.sh     all tests of some of: stats rank monitor predict learn
+#   ROOMS="stats rank" tests/platforms.sh     all tests of some of: stats rank predict learn
 #   RUN="rank/p_cores" tests/platforms.sh     some test files only
 #
 # And integers and stored bytes are the same everywhere: tests/platforms/bits.cpp prints hashes of them, which are
@@ -39,8 +39,8 @@ elif [[ ${ROOMS:-} ]]; then
     for room in $ROOMS; do files+=("tests/$room"/*.cpp); done
 else
     # Where bytes, wide integers and vectors are, without what takes long under an emulator.
-    for name in stats/tick_moments stats/wide_integer rank/p_cores rank/rank_window monitor/job_node_sums \
-        monitor/monitor_counts monitor/monitor_options predict/profile_bytes learn/kmeans learn/tree_node; do
+    for name in stats/tick_moments stats/wide_integer rank/p_cores rank/rank_window \
+        rank/monitor_counts rank/monitor_options predict/profile_bytes learn/kmeans learn/tree_node; do
         [[ -e tests/$name.cpp ]] && files+=("tests/$name.cpp")
     done
 fi

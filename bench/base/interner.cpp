@@ -6,7 +6,7 @@
 /// attempts have such nodes, observed, stored and restored; against ordinary ones of the same length.
 
 #include <straggle/base/interner.hpp>
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 
 #include <benchmark/benchmark.h>
 

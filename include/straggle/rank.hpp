@@ -7,7 +7,9 @@
 #pragma once
 
 #include <straggle/rank/interval_dag.hpp>
-#include <straggle/rank/job_groups.hpp>
+#include <straggle/rank/monitor.hpp>
+#include <straggle/rank/monitor_counts.hpp>
+#include <straggle/rank/monitor_options.hpp>
 #include <straggle/rank/normalize.hpp>
 #include <straggle/rank/normalizer.hpp>
 #include <straggle/rank/p_cores.hpp>
@@ -16,7 +18,6 @@
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/rank_window.hpp>
 #include <straggle/rank/ranking.hpp>
-#include <straggle/rank/relative_times.hpp>
 #include <straggle/rank/sibling_normalizers.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>
 #include <straggle/rank/slowdown_evidence_options.hpp>

@@ -18,7 +18,6 @@
 #include <straggle/blacklist.hpp>
 #include <straggle/detect.hpp>
 #include <straggle/mitigate.hpp>
-#include <straggle/monitor.hpp>
 #include <straggle/predict.hpp>
 #include <straggle/rank.hpp>
 #include <straggle/stats.hpp>

@@ -835,18 +835,18 @@ using straggle::mitigate::append_reason;
 using straggle::mitigate::reason;
 }
 
-// straggle/monitor/monitor_counts.hpp
+// straggle/rank/monitor_counts.hpp
 using straggle::monitor_counts;
 
 // straggle/rank/rank_options.hpp
 using straggle::completions;
 using straggle::rank_options;
 
-// straggle/monitor/monitor_options.hpp
+// straggle/rank/monitor_options.hpp
 using straggle::score_baseline;
 using straggle::monitor_options;
 
-// straggle/monitor/monitor.hpp
+// straggle/rank/monitor.hpp
 using straggle::monitor;
 using straggle::monitor_of;
 

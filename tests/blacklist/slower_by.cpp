@@ -8,7 +8,7 @@
 #include <straggle/blacklist/limits.hpp>
 #include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/slower_by.hpp>
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 #include <straggle/rank/sibling_normalizers.hpp>
 

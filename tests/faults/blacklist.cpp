@@ -16,7 +16,7 @@
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
 #include <straggle/mitigate/windowed_blacklist.hpp>
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 // have the cases that were found as unit tests.
 
 #include <straggle/mitigate/mitigator.hpp>
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 
 #include "fuzzing.hpp"
 

@@ -3,10 +3,10 @@
 
 // Whatever the bytes: a monitor either says why it cannot become what they describe and stays as it was, or
 // it works: it ranks, observes, merges and finishes, and what it stores reads back as the same bytes.
-// tests/monitor/monitor_bytes.cpp replays the corpus.
+// tests/rank/monitor_bytes.cpp replays the corpus.
 
 #include <straggle/base/bytes.hpp>
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 
 #include "fuzzing.hpp"
 

@@ -17,16 +17,15 @@ EDGES = {
     "record": ("base",),
     "stats": ("base",),
     "rank": ("base", "record", "stats"),
-    "monitor": ("base", "record", "stats", "rank"),
     "predict": ("base", "record", "stats"),
     "blacklist": ("base", "record", "stats", "rank"),
     "detect": ("base", "record", "stats", "predict"),
     "assign": ("base", "record", "stats"),
     "gang": ("base", "record", "stats"),
     "learn": ("base", "record", "stats", "rank"),
-    "mitigate": ("base", "record", "stats", "gang", "monitor", "predict", "blacklist", "detect", "assign"),
+    "mitigate": ("base", "record", "stats", "gang", "rank", "predict", "blacklist", "detect", "assign"),
     "evaluate": ("base", "record", "stats"),
-    "papers": ("base", "record", "stats", "rank", "monitor", "predict", "blacklist", "detect", "assign", "learn", "evaluate"),
+    "papers": ("base", "record", "stats", "rank", "predict", "blacklist", "detect", "assign", "learn", "evaluate"),
 }
 ROOMS = tuple(EDGES)
 

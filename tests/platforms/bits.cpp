@@ -6,7 +6,7 @@
 // compilers may contract those as they like.
 
 #include <straggle/base/bytes.hpp>
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 #include <straggle/rank/p_cores.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 #include <straggle/rank/rank_window.hpp>

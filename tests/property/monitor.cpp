@@ -8,8 +8,8 @@
 #include "support/seed.hpp"
 
 #include <doctest/doctest.h>
-#include <straggle/monitor/monitor.hpp>
 #include <straggle/papers/dsb_2019.hpp>
+#include <straggle/rank/monitor.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 // What a monitor may hold, what it does where that is not enough, and what is left of it when something
 // throws or it is moved from.
 
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 #include <straggle/rank/rank_window.hpp>
 

@@ -9,7 +9,7 @@
 #include "support/seed.hpp"
 
 #include <doctest/doctest.h>
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 
 #include <algorithm>
 #include <cstddef>

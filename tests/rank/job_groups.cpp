@@ -3,7 +3,7 @@
 
 // The rows of a job by their nodes, against a std::map.
 
-#include <straggle/rank/job_groups.hpp>
+#include <straggle/rank/detail/job_groups.hpp>
 #include <straggle/stats/tick_moments.hpp>
 
 #include "../support/seed.hpp"

@@ -4,7 +4,9 @@
 // What a pair of a job and a node brings to the relative times of the node, against the sums written down one
 // by one; and the short way for a task that is alone, which has to come to the same bits.
 
-#include <straggle/rank/relative_times.hpp>
+#include <straggle/base/archive.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/rank/detail/relative_times.hpp>
 
 #include "../support/seed.hpp"
 
@@ -60,17 +62,6 @@ struct literal_times {
         else
             return x;
     }
-};
-
-// What is stored, in place of bytes.
-struct tape {
-    std::vector<std::int64_t> words;
-    std::size_t at = 0;
-    void i64(std::int64_t x) { words.push_back(x); }
-    void varint(std::uint64_t x) { words.push_back(static_cast<std::int64_t>(x)); }
-    std::int64_t i64() { return words[at++]; }
-    std::uint64_t varint() { return static_cast<std::uint64_t>(words[at++]); }
-    void expect(bool sound) { CHECK(sound); }
 };
 
 struct job {
@@ -146,9 +137,13 @@ TEST_CASE("exact relative times that wrap are told modulo 2^63, and stored so") 
     // Five times 2^62 is 2^62 modulo 2^63.
     CHECK(told.here_squared == 0x1p62 / 0x1p24);
     for (auto const member : told.members) CHECK(told.*member >= 0);
-    tape stored;
-    times.write(stored);
+    straggle::byte_writer out;
+    straggle::base::writing_archive to(out);
+    times.fields(times, to);
+    straggle::byte_reader in(out.payload());
+    straggle::base::reading_archive from(in);
     relative_times<true> again;
-    again.read(stored);
+    again.fields(again, from);
+    CHECK(in.finish() == straggle::status::ok);
     CHECK(again == times);
 }

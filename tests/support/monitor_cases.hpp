@@ -10,7 +10,7 @@
 #include "shared_data.hpp"
 
 #include <doctest/doctest.h>
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 
 #include <algorithm>
 #include <charconv>

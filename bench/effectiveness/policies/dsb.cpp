@@ -7,8 +7,8 @@
 #include "library_fields.hpp"
 #include "make_policy.hpp"
 
-#include <straggle/monitor/monitor.hpp>
 #include <straggle/papers/dsb_2019.hpp>
+#include <straggle/rank/monitor.hpp>
 
 namespace lab {
 

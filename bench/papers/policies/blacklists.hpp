@@ -10,8 +10,8 @@
 
 #include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/mitigate/windowed_blacklist.hpp>
-#include <straggle/monitor/monitor.hpp>
 #include <straggle/papers/dsb_2019.hpp>
+#include <straggle/rank/monitor.hpp>
 
 #include <algorithm>
 #include <cmath>

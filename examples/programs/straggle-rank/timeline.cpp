@@ -10,7 +10,7 @@
 #include "past_by_end.hpp"
 #include "recommend_window.hpp"
 
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 
 #include <algorithm>
 #include <array>

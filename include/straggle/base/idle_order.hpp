@@ -2,12 +2,11 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `predict/detail/id_places.hpp` and `rank/detail/job_memory.hpp`: finds the id not seen for
-/// longest, at no cost when an id is seen again.
+/// Shared part of `predict/detail/id_places.hpp`, `rank/detail/job_memory.hpp` and
+/// `rank/detail/window_store.hpp`: finds the id not seen for longest, at no cost when an id is seen again.
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/base/grow.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -21,28 +20,30 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 template <class Seen>
 class idle_order {
   public:
-    // Makes room for one more row before anything changes. `live`: number of ids; `visit_all(f)` calls f(id,
+    static constexpr std::uint64_t none = ~std::uint64_t{0};
+
+    // Makes room for more rows before anything changes. `live`: number of ids; `visit_all(f)` calls f(id,
     // seen) for each.
     template <class VisitAll>
-    void make_room(std::size_t live, VisitAll&& visit_all) {
+    void make_room(std::size_t live, VisitAll&& visit_all, std::size_t more = 1) {
         if (rows_.size() > 2 * live + 8) {
             rows_.clear();
             visit_all([this](std::uint64_t id, Seen seen) { rows_.push_back({seen, id}); });
             std::make_heap(rows_.begin(), rows_.end(), later);
         }
-        make_room_for_one(rows_);
+        if (rows_.size() + more > rows_.capacity())
+            rows_.reserve((std::max)(rows_.size() + more, 2 * rows_.size() + 8));
     }
     // @pre make_room() was called
     void add(std::uint64_t id, Seen seen) noexcept {
         rows_.push_back({seen, id});
         std::push_heap(rows_.begin(), rows_.end(), later);
     }
-    // The id not seen for longest. `seen_of(id)` points to the time of its last sighting, or is null if it is
-    // gone.
-    // @pre there is one
+    // The id not seen for longest, or none. `seen_of(id)` points to the time of its last sighting, or is null
+    // if it is gone.
     template <class SeenOf>
     [[nodiscard]] std::uint64_t oldest(SeenOf&& seen_of) noexcept {
-        for (;;) {
+        while (!rows_.empty()) {
             row const top = rows_.front();
             Seen const* const seen = seen_of(top.id);
             if (seen != nullptr && !(*seen > top.seen)) return top.id;
@@ -50,6 +51,7 @@ class idle_order {
             rows_.pop_back();
             if (seen != nullptr) add(top.id, *seen);
         }
+        return none;
     }
 
   private:

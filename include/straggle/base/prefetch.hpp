@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `rank/detail/dense_attempts.hpp`, `rank/detail/hashed_attempts.hpp`,
-/// `monitor/detail/window_ranker.hpp` and `mitigate/detail/task_stage.hpp`: prefetches rows of tables.
+/// Shared part of `rank/detail/dense_attempts.hpp`, `rank/detail/hashed_attempts.hpp` and
+/// `mitigate/detail/task_stage.hpp`: prefetches rows of tables.
 #pragma once
 
 #include <straggle/base/config.hpp>

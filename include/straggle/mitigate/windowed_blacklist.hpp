@@ -9,7 +9,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/published.hpp>
 #include <straggle/blacklist/rolling_blacklister.hpp>
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 
 #include <concepts>
 #include <cstdint>

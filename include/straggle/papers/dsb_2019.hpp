@@ -28,7 +28,7 @@
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
 #include <straggle/evaluate/usual_time.hpp>
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 #include <straggle/record/limit.hpp>
 

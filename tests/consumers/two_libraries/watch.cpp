@@ -7,7 +7,7 @@
 
 #include <straggle/base/library_version.hpp>
 #include <straggle/blacklist/blacklister.hpp>
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 
 #include "libraries.hpp"
 

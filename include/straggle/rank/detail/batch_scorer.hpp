@@ -10,9 +10,9 @@
 #include <straggle/rank/detail/dense_attempts.hpp>
 #include <straggle/rank/detail/hashed_attempts.hpp>
 #include <straggle/rank/detail/job_effects.hpp>
+#include <straggle/rank/detail/job_groups.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/log_ticks.hpp>
-#include <straggle/rank/job_groups.hpp>
 #include <straggle/rank/normalizer.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>

@@ -11,7 +11,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/size.hpp>
-#include <straggle/rank/relative_times.hpp>
+#include <straggle/rank/detail/relative_times.hpp>
 #include <straggle/record/slowdown.hpp>
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
-#include <straggle/rank/relative_times.hpp>
+#include <straggle/rank/detail/relative_times.hpp>
 #include <straggle/record/slowdown.hpp>
 #include <straggle/stats/student_t.hpp>
 

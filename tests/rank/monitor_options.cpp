@@ -3,7 +3,7 @@
 
 // A unit of durations is one of time unless both know better.
 
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 
 #include <doctest/doctest.h>
 

@@ -3,8 +3,8 @@
 
 // Monitors as bytes: there and back in every state, and bytes that are anything but a monitor.
 
-#include <straggle/monitor/detail/monitor_bytes.hpp>
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/detail/monitor_bytes.hpp>
+#include <straggle/rank/monitor.hpp>
 
 #include "../fuzz/monitor.cpp"
 #include "../support/allocations.hpp"
@@ -84,9 +84,7 @@ byte_writer begun(std::uint64_t ring = 1, std::uint64_t used = 0) {
     out.tag(base::identifier_form<int>);
     for (std::uint64_t const n : {used, used, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}})
         out.varint(n);
-    out.count(record::rejection_count);
-    for (std::size_t i = 0; i < record::rejection_count; ++i) out.varint(0);
-    for (int i = 0; i < 6; ++i) out.varint(0);
+    for (std::size_t i = 0; i < record::rejection_count + 6; ++i) out.varint(0);
     out.count(ring);
     return out;
 }
@@ -102,22 +100,22 @@ byte_writer with_nodes(std::vector<int> const& nodes, std::int64_t head = 0) {
 void bucket(byte_writer& out, std::uint64_t finished, std::uint64_t used) {
     for (std::uint64_t const n : {used, used, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}})
         out.varint(n);
-    out.count(0);
-    out.varint(0);
-    out.varint(0);
+    for (std::size_t i = 0; i < record::rejection_count + 2; ++i) out.varint(0);
     out.count(finished);
 }
 void sums(byte_writer& out, std::vector<std::uint64_t> const& six) {
     for (std::uint64_t const n : six) out.varint(n);
 }
-// A job with one step of time, up to its pairs.
-void job(byte_writer& out, int id, std::uint64_t pairs, std::uint64_t back = 0) {
+std::vector<std::uint64_t> no_sums() {
+    return std::vector<std::uint64_t>(6);
+}
+// A job without a past, up to its pairs.
+void job(byte_writer& out, int id, std::uint64_t pairs) {
     out.identifier(id);
-    out.flag(false); // not finished
-    out.flag(false); // nothing in steps that are gone
-    out.count(1);
-    out.varint(back);
+    out.flag(false);    // not finished
+    out.i64(INT64_MIN); // no step that is gone
     out.real(15);
+    sums(out, no_sums());
     out.count(pairs);
 }
 status read(byte_writer out) {
@@ -265,8 +263,9 @@ TEST_CASE("monitor bytes: a right checksum around nonsense") {
                             int back = 0, std::uint64_t more = 0) {
         bucket(out, 0, six[0] - more);
         out.count(1);
-        job(out, 5, 1, static_cast<std::uint64_t>(back));
+        job(out, 5, 1);
         out.varint(static_cast<std::uint64_t>(node));
+        out.varint(static_cast<std::uint64_t>(back));
         sums(out, six);
         return out;
     };
@@ -307,6 +306,7 @@ TEST_CASE("monitor bytes: a right checksum around nonsense") {
             job(out, id, pairs);
             for (std::uint64_t p = 0; p < pairs; ++p) {
                 out.varint(0);
+                out.varint(0);
                 sums(out, fine);
             }
         }
@@ -323,6 +323,7 @@ TEST_CASE("monitor bytes: a right checksum around nonsense") {
     for (std::uint64_t node : {0u, 1u}) {
         job(halves, 5, 1);
         halves.varint(node);
+        halves.varint(0);
         sums(halves, fine);
     }
     CHECK(read(std::move(halves)) == status::corrupt);
@@ -334,7 +335,6 @@ TEST_CASE("monitor bytes: a right checksum around nonsense") {
         out.count(1);
         out.identifier(5);
         out.flag(false);
-        out.flag(true);
         out.i64(last);
         out.real(longest);
         sums(out, six);
@@ -344,6 +344,7 @@ TEST_CASE("monitor bytes: a right checksum around nonsense") {
     CHECK(read(past(0, 15, fine)) == status::ok); // and without a window forgotten at once
     CHECK(read(past(1, 15, fine)) == status::corrupt);
     CHECK(read(past(INT64_MIN, 15, fine)) == status::corrupt);
+    CHECK(read(past(INT64_MIN + 1, 15, fine)) == status::corrupt);
     CHECK(read(past(0, -1, fine)) == status::corrupt);
     CHECK(read(past(0, std::nan(""), fine)) == status::corrupt);
     CHECK(read(past(0, 15, {0, 0, 0, 0, 0, 0})) == status::corrupt);

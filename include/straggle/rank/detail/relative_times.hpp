@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `rank/rank_nodes.hpp` and `monitor/monitor.hpp`: how long the tasks of a node take relative
+/// Private part of `rank/rank_nodes.hpp` and `rank/monitor.hpp`: how long the tasks of a node take relative
 /// to those of the same jobs elsewhere, for the slowdowns of a ranking.
 #pragma once
 
@@ -152,31 +152,16 @@ class relative_times {
         return s;
     }
 
-    template <class Writer>
-    void write(Writer& out) const {
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
         for (auto const member : sums::members) {
-            if constexpr (Exact)
-                out.i64(exact_sum(sums_.*member));
-            else
-                out.real(sums_.*member);
+            sum_type x = exact_sum(self.sums_.*member);
+            a(x);
+            a.expect(x >= 0 && is_finite(static_cast<double>(x)));
+            if constexpr (Archive::reads) self.sums_.*member = x;
         }
-        out.varint(sums_.tasks);
-        out.varint(sums_.jobs);
-    }
-    template <class Reader>
-    void read(Reader& in) {
-        for (auto const member : sums::members) {
-            sum_type& x = sums_.*member;
-            if constexpr (Exact) {
-                x = in.i64();
-            } else {
-                x = in.real();
-                in.expect(is_finite(x));
-            }
-            in.expect(x >= 0);
-        }
-        sums_.tasks = in.varint();
-        sums_.jobs = in.varint();
+        a.varint(self.sums_.tasks);
+        a.varint(self.sums_.jobs);
     }
     friend bool operator==(relative_times const& a, relative_times const& b) noexcept {
         for (auto const member : sums::members)
@@ -219,6 +204,8 @@ class relative_times {
 template <class Scores, bool Exact>
 class timed_scores : public Scores {
   public:
+    timed_scores() = default;
+    timed_scores(Scores const& scores, relative_times<Exact> const& times) : Scores(scores), times_(times) {}
     void merge(timed_scores const& other) noexcept {
         Scores::merge(other);
         times_.merge(other.times_);

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `monitor/monitor.hpp`: numbers time buckets. Bucket k holds the times from k steps after
+/// Private part of `rank/monitor.hpp`: numbers time buckets. Bucket k holds the times from k steps after
 /// the epoch of the clock to just before k + 1, so that monitors on different machines agree.
 #pragma once
 

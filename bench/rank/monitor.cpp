@@ -11,10 +11,7 @@
 
 #include "support/lcg.hpp"
 
-#include <straggle/monitor/detail/block_arena.hpp>
-#include <straggle/monitor/detail/job_node_sums.hpp>
-#include <straggle/monitor/detail/pair_table.hpp>
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/monitor.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 
 #include <benchmark/benchmark.h>
@@ -144,24 +141,6 @@ struct watching_scores : watching<Record> {
     watching_scores() { this->all = monitor<Record>(fields<Record>, {.ranking = {.slowdowns = false}}); }
 };
 
-// The library, as many attempts at a time as a heartbeat of a large cluster brings.
-template <class Record>
-struct watching_batches : watching<Record> {
-    static constexpr std::size_t heartbeat = 256;
-    void observe_all(std::vector<Record> const& records) {
-        std::span<Record const> const all(records);
-        for (std::size_t i = 0; i < all.size(); i += heartbeat)
-            this->all.observe(all.subspan(i, (std::min)(heartbeat, all.size() - i)));
-    }
-};
-template <class Keeper, class Record>
-void observe_all(Keeper& keeper, std::vector<Record> const& records) {
-    if constexpr (requires { keeper.observe_all(records); })
-        keeper.observe_all(records);
-    else
-        for (Record const& r : records) keeper.observe(r);
-}
-
 // What the library does without a monitor: keep every attempt and rank them all.
 template <class Record>
 struct batch {
@@ -262,57 +241,6 @@ template <class Record>
 using absl_sums = job_sums<Record, absl_map>;
 #endif
 
-// What bounds `observe`: the least that anything exact has to do. A check of the duration, the way to the
-// pair, and an addition to its count, sum and sum of squares in 128 bits. No names: ids are indices. No
-// times, no bounds, no account of what came.
-struct bare_intake {
-    straggle::detail::wide_sums wide;
-    std::uint64_t negative = 0;
-
-    template <class Record>
-    bool takes(Record const& r) {
-        if (r.duration >= 0) return true;
-        ++negative;
-        return false;
-    }
-};
-template <class Record>
-struct bare_tables : bare_intake {
-    using pair = straggle::detail::tick_pair;
-    straggle::detail::block_arena arena;
-    std::vector<straggle::detail::pair_table<pair>> jobs;
-
-    void observe(Record const& r) {
-        if (!takes(r)) return;
-        if (r.job >= jobs.size()) jobs.resize(r.job + 1);
-        auto& table = jobs[r.job];
-        pair* p = table.find(r.node);
-        if (p == nullptr) p = &table.insert(r.node, arena);
-        p->add(r.duration, {}, wide);
-    }
-    [[nodiscard]] std::size_t pairs() const {
-        std::size_t n = 0;
-        for (auto const& table : jobs) n += table.size();
-        return n;
-    }
-};
-#if STRAGGLE_BENCH_HAS_ROBIN_MAP
-// The same in the hash map that is the fastest rival.
-template <class Record>
-struct bare_robin : bare_intake {
-    robin_map<std::uint32_t, robin_map<std::uint32_t, straggle::detail::tick_pair>> jobs;
-
-    void observe(Record const& r) {
-        if (!takes(r)) return;
-        auto& job = jobs[r.job];
-        auto at = job.find(r.node);
-        if (at == job.end()) at = job.emplace(r.node, straggle::detail::tick_pair(r.node)).first;
-        at.value().add(r.duration, {}, wide);
-    }
-    [[nodiscard]] std::size_t pairs() const { return pairs_in(jobs); }
-};
-#endif
-
 template <class Record>
 struct ordered_map {
     using id = typename Record::id_type;
@@ -348,7 +276,7 @@ void BM_observe(benchmark::State& state) {
     // Once untimed: else whoever runs first pays for every page that the kernel gives, which malloc keeps.
     {
         Keeper<Record> keeper;
-        observe_all(keeper, records);
+        for (auto const& r : records) keeper.observe(r);
     }
     for (auto _ : state) {
         state.PauseTiming();
@@ -356,7 +284,7 @@ void BM_observe(benchmark::State& state) {
             std::size_t const before = bytes_held;
             Keeper<Record> keeper;
             state.ResumeTiming();
-            observe_all(keeper, records);
+            for (auto const& r : records) keeper.observe(r);
             state.PauseTiming();
             state.counters["bytes_per_pair"] =
                 static_cast<double>(bytes_held - before) / static_cast<double>(keeper.pairs());
@@ -372,8 +300,9 @@ template <template <class> class Keeper, class Record, order How>
 void BM_observe_again(benchmark::State& state) {
     auto const records = history<Record, How>(state);
     Keeper<Record> keeper;
-    observe_all(keeper, records);
-    for (auto _ : state) observe_all(keeper, records);
+    for (auto const& r : records) keeper.observe(r);
+    for (auto _ : state)
+        for (auto const& r : records) keeper.observe(r);
     per_item(state, records.size());
 }
 
@@ -490,10 +419,7 @@ void bytes(std::string const& name) {
     both_orders<watching, plain<std::int64_t>>("straggle_ticks", large);
     both_orders<watching, plain<double>>("straggle_double", sizes);
     both_orders<watching, texts>("straggle_text_ids", one_size);
-    both_orders<watching_batches, plain<std::int64_t>>("straggle_batches_ticks", sizes);
     both_orders<watching_scores, plain<std::int64_t>>("straggle_scores_ticks", sizes);
-    both_orders<watching_batches, plain<double>>("straggle_batches_double", one_size);
-    both_orders<watching_batches, texts>("straggle_batches_text_ids", one_size);
 #if STRAGGLE_BENCH_HAS_ROBIN_MAP
     both_orders<robin_sums, plain<std::int64_t>>("robin_sums", sizes);
     both_orders<robin_sums, texts>("robin_sums_text_ids", one_size);
@@ -501,10 +427,6 @@ void bytes(std::string const& name) {
 #if STRAGGLE_BENCH_HAS_ABSL
     both_orders<absl_sums, plain<std::int64_t>>("absl_sums", sizes);
     both_orders<absl_sums, texts>("absl_sums_text_ids", one_size);
-#endif
-    both_orders<bare_tables, plain<std::int64_t>>("bare_tables", one_size);
-#if STRAGGLE_BENCH_HAS_ROBIN_MAP
-    both_orders<bare_robin, plain<std::int64_t>>("bare_robin", one_size);
 #endif
     both_orders<batch, plain<std::int64_t>>("batch_ticks", large);
     both_orders<batch, plain<double>>("batch_double", sizes);

@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-#include <straggle/monitor/monitor_counts.hpp>
+#include <straggle/rank/monitor_counts.hpp>
 
 #include <doctest/doctest.h>
 

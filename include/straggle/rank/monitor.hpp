@@ -24,15 +24,13 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/storable.hpp>
-#include <straggle/monitor/detail/bucket_clock.hpp>
-#include <straggle/monitor/detail/intake.hpp>
-#include <straggle/monitor/detail/look_ahead.hpp>
-#include <straggle/monitor/detail/monitor_bytes.hpp>
-#include <straggle/monitor/detail/monitor_fields.hpp>
-#include <straggle/monitor/detail/window_ranker.hpp>
-#include <straggle/monitor/detail/window_store.hpp>
-#include <straggle/monitor/monitor_counts.hpp>
-#include <straggle/monitor/monitor_options.hpp>
+#include <straggle/rank/detail/bucket_clock.hpp>
+#include <straggle/rank/detail/monitor_bytes.hpp>
+#include <straggle/rank/detail/monitor_fields.hpp>
+#include <straggle/rank/detail/window_ranker.hpp>
+#include <straggle/rank/detail/window_store.hpp>
+#include <straggle/rank/monitor_counts.hpp>
+#include <straggle/rank/monitor_options.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
 #include <straggle/record/attempt.hpp>
@@ -65,9 +63,9 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @par Cost
 /// `observe` O(1); allocates nothing once the job has a pair with the node in the current step, nor for new
 /// jobs that are no more and no larger than earlier ones. `rank` O(jobs + pairs + nodes log nodes), allocates
-/// nothing in the steady state. A pair is one job on one node in one time step and takes 32 bytes, at most 96
-/// with the slack of tables; a job about 300 with its first four pairs; a node about 80 per step in which
-/// jobs on it were finished.
+/// nothing in the steady state. A pair is one job on one node in one time step and takes 56 bytes, with the
+/// slack of tables about 110, at most 160; a job about 150; a node about 150 per step in which jobs on it
+/// were finished.
 /// @par Guarantees
 /// deterministic; if an allocation or the user's own code throws, everything is unchanged except for time:
 /// the window may have moved, and repeating the call gives the result it would have given. A moved-from
@@ -77,29 +75,22 @@ template <class Record, class Fields = typename detail::traits_fields<Record>::t
           class Ranking = rank_options<>, class Time = typename detail::end_time<Fields, Record>::type>
     requires record::attempt_fields_for<Fields, Record> && detail::is_rank_options<Ranking> &&
              rank::moment_normalizer<decltype(Ranking::normalizer)> && base::clock_time<Time>
-class monitor : detail::intake<Record, Fields, Ranking, Time> {
-    using intake = detail::intake<Record, Fields, Ranking, Time>;
-    using evidence_type = typename intake::evidence_type;
-    using ids = detail::looked_up;
-    using intake::clock_;
-    using intake::counts_;
-    using intake::evidence_;
-    using intake::fields_;
-    using intake::options_;
+class monitor {
+    using reading = detail::reading_t<Fields, Record>;
 
   public:
     /// Type of job names.
-    using job_id = typename intake::job_id;
+    using job_id = owned_identifier_t<detail::field_value_t<decltype(Fields::job), Record>>;
     /// Type of node names.
-    using node_id = typename intake::node_id;
+    using node_id = owned_identifier_t<detail::field_value_t<decltype(Fields::node), Record>>;
     /// What `rank` returns.
     using ranking_type = node_ranking<node_id, job_id>;
     /// Points in time.
     using time_type = Time;
     /// Lengths of time.
-    using span_type = typename intake::span_type;
+    using span_type = std::remove_cvref_t<decltype(std::declval<Time>() - std::declval<Time>())>;
     /// Options of a monitor.
-    using options = typename intake::options;
+    using options = monitor_options<span_type, Ranking>;
 
     /// A monitor of records whose `task_traits` name the fields.
     explicit monitor(options how = {})
@@ -109,7 +100,11 @@ class monitor : detail::intake<Record, Fields, Ranking, Time> {
     /// @param record_fields an `attempt_fields` that names the members of a record
     /// @param how window and rules
     explicit monitor(Fields record_fields, options how = {})
-        : intake(std::move(record_fields), std::move(how)), ranker_(options_.ranking.ranker) {}
+        : fields_(std::move(record_fields)),
+          options_(std::move(how)),
+          clock_(detail::step_length(options_)),
+          store_(detail::steps_of_window(options_) + (clock_.is_running() ? 1 : 0), remembered_steps()),
+          ranker_(options_.ranking.ranker) {}
     /// Copies everything except spare memory.
     monitor(monitor const&) = default;
     /// Leaves the source empty, and usable as far as its fields and rules are.
@@ -127,25 +122,24 @@ class monitor : detail::intake<Record, Fields, Ranking, Time> {
     /// Adds an attempt that ended; its own end moves the window. (Without an `end` field there is no window
     /// to move.)
     /// @return whether it entered the statistics; if not, `counts` has the reason
-    bool observe(Record const& attempt) { return this->observe_by(fields_, attempt); }
+    bool observe(Record const& attempt) { return observe_by(fields_, attempt); }
 
     /// Adds an attempt that ended; the caller's clock moves the window. Without an `end` field the attempt
     /// counts as ending now.
-    bool observe(Record const& attempt, time_type now) { return this->observe_at(now, fields_, attempt); }
+    bool observe(Record const& attempt, time_type now) { return observe_at(now, fields_, attempt); }
 
-    /// Adds many attempts that ended, such as those of a heartbeat: the same as `observe` for each, but
-    /// faster, because their memory accesses overlap.
+    /// Adds many attempts that ended: the same as `observe` for each.
     /// @return how many entered the statistics
     std::size_t observe(std::span<Record const> attempts) {
-        return observe_all(attempts, [this](Record const& attempt, ids const& known) STRAGGLE_INLINE_LAMBDA {
-            return this->observe_by(fields_, attempt, known);
-        });
+        std::size_t entered = 0;
+        for (Record const& attempt : attempts) entered += observe(attempt) ? 1u : 0u;
+        return entered;
     }
     /// The same at the caller's time.
     std::size_t observe(std::span<Record const> attempts, time_type now) {
-        return observe_all(attempts, [&](Record const& attempt, ids const& known) STRAGGLE_INLINE_LAMBDA {
-            return this->observe_at(now, fields_, attempt, known);
-        });
+        std::size_t entered = 0;
+        for (Record const& attempt : attempts) entered += observe(attempt, now) ? 1u : 0u;
+        return entered;
     }
 
     /// Reports that an attempt of a job is still running, and for how long: a job with running attempts is
@@ -156,11 +150,9 @@ class monitor : detail::intake<Record, Fields, Ranking, Time> {
     /// @param now on the caller's clock; moves the window as in `observe`
     /// @return whether the job is known
     bool observe_running(typename interner<job_id>::key_type job, span_type age, time_type now) {
-        std::optional<std::int64_t> const present = clock_.bucket_of(now);
-        STRAGGLE_EXPECTS(present.has_value());
-        evidence_.advance(*present);
-        double const length = static_cast<double>(detail::ticks_of(age)) / this->durations_in_time();
-        return evidence_.note_running(job, *present, detail::as_length(length > 0 ? length : 0.0));
+        std::int64_t const present = advance_to(now);
+        double const length = static_cast<double>(detail::ticks_of(age)) / durations_in_time();
+        return store_.note_running(job, present, length > 0 ? length : 0.0);
     }
 
     /// Adds an attempt that was killed because a later copy of its task was faster, as if it had ended when
@@ -175,20 +167,20 @@ class monitor : detail::intake<Record, Fields, Ranking, Time> {
     bool observe_censored(Record const& attempt)
         requires std::copy_constructible<Fields>
     {
-        return this->observe_by(detail::fields_of_successes<Fields>(fields_), attempt);
+        return observe_by(detail::fields_of_successes<Fields>(fields_), attempt);
     }
     /// The same at the caller's time.
     bool observe_censored(Record const& attempt, time_type now)
         requires std::copy_constructible<Fields>
     {
-        return this->observe_at(now, detail::fields_of_successes<Fields>(fields_), attempt);
+        return observe_at(now, detail::fields_of_successes<Fields>(fields_), attempt);
     }
 
     /// Ranks the nodes over everything up to now: the current step, and as many before it as make a window.
     /// @return the ranking, valid until the next call
     ranking_type const& rank() {
-        if (evidence_.empty()) return rank_steps(0, -1, -1);
-        std::int64_t const last = evidence_.head();
+        if (store_.empty()) return rank_steps(0, -1, -1);
+        std::int64_t const last = store_.head();
         return rank_steps(first_of_window(last), last, last);
     }
 
@@ -198,7 +190,7 @@ class monitor : detail::intake<Record, Fields, Ranking, Time> {
     ranking_type const& rank(time_type now) {
         if (!clock_.is_running()) return rank();
         std::int64_t const last = window_number(now);
-        evidence_.advance(last + 1);
+        store_.advance(last + 1);
         return rank_steps(first_of_window(last), last, last + 1);
     }
 
@@ -215,7 +207,7 @@ class monitor : detail::intake<Record, Fields, Ranking, Time> {
     [[nodiscard]] bool has_window() const noexcept { return clock_.is_running(); }
     /// Number of consecutive windows that contain a step: `window / slide`, 1 without windows.
     [[nodiscard]] std::int64_t windows_overlap() const noexcept {
-        return has_window() ? static_cast<std::int64_t>(evidence_.ring()) - 1 : 1;
+        return has_window() ? static_cast<std::int64_t>(store_.ring()) - 1 : 1;
     }
 
     /// Reports that a job has ended, so that its memory can be reused: its scores become final.
@@ -223,24 +215,22 @@ class monitor : detail::intake<Record, Fields, Ranking, Time> {
     /// the last of them leaves the window; so does one beyond `max_finished`, which is counted; an unknown
     /// job has nothing to release. A job with too few tasks for scores is dropped. Siblings that end after
     /// the release count as a separate job.
-    /// after it was given back are a job of their own.
     bool finish(typename interner<job_id>::key_type job) {
-        auto& held = evidence_.held();
-        std::uint32_t const j = held.jobs().find(job);
-        if (j == evidence_type::none) return false;
-        if (held.is_in_ring(j)) {
-            if (held.after(held.row(j).first) != nullptr) {
-                held.past(j).is_finished = true;
+        std::uint32_t const j = store_.jobs().find(job);
+        if (j == store_type::none) return false;
+        auto& row = store_.job(j);
+        if (row.first != store_type::none) {
+            if (store_.is_in_several_steps(j)) {
+                row.is_finished = true;
                 return false;
             }
-            if (!ranker_.fold(evidence_, options_.ranking, j, options_.max_finished, is_window_alone())) {
-                ++counts_.value.unfinished_jobs;
-                held.past(j).is_finished = true;
+            if (!ranker_.fold(store_, options_.ranking, j, options_.max_finished, is_window_alone())) {
+                ++store_.counts().unfinished_jobs;
+                row.is_finished = true;
                 return false;
             }
         }
-        held.erase(j);
-        held.tidy();
+        store_.erase(j);
         return true;
     }
 
@@ -253,20 +243,17 @@ class monitor : detail::intake<Record, Fields, Ranking, Time> {
     /// O(pairs of both): copies this monitor, for the strong guarantee
     void merge(monitor const& other) {
         STRAGGLE_EXPECTS(&other != this && clock_.step() == other.clock_.step() &&
-                         evidence_.ring() == other.evidence_.ring());
-        evidence_type merged = evidence_;
-        std::uint64_t const over_capacity = merged.merge(other.evidence_, this->bounds());
-        evidence_ = std::move(merged);
-        counts_.value += other.counts_.value;
-        counts_.value.attempts.used -= over_capacity;
-        counts_.value.over_capacity += over_capacity;
+                         store_.ring() == other.store_.ring());
+        store_type merged = store_;
+        merged.merge(other.store_, bounds());
+        store_ = std::move(merged);
     }
 
     /// All evidence, as bytes that `restore` reads on any machine.
     [[nodiscard]] std::vector<std::byte> serialize() const
         requires base::storable_identifier<job_id> && base::storable_identifier<node_id>
     {
-        return detail::monitor_bytes::write(evidence_, counts_.value, clock_.step());
+        return bytes_type::write(store_, clock_.step());
     }
 
     /// Restores serialized state; on failure nothing changes.
@@ -277,59 +264,138 @@ class monitor : detail::intake<Record, Fields, Ranking, Time> {
     [[nodiscard]] status restore(std::span<std::byte const> bytes)
         requires base::storable_identifier<job_id> && base::storable_identifier<node_id>
     {
-        evidence_type read(evidence_.ring(), this->memory(options_));
-        monitor_counts counts;
-        status const s = detail::monitor_bytes::read(bytes, read, counts, clock_.step(), this->bounds());
-        if (s != status::ok) return s;
-        evidence_ = std::move(read);
-        counts_.value = counts;
-        return status::ok;
+        store_type read(store_.ring(), remembered_steps());
+        status const s = bytes_type::read(bytes, read, clock_.step(), bounds());
+        if (s == status::ok) store_ = std::move(read);
+        return s;
     }
 
     /// Forgets everything but the options.
-    void clear() noexcept {
-        evidence_.clear();
-        counts_.value = {};
-    }
+    void clear() noexcept { store_.clear(); }
 
     /// The result of the last `rank`; empty before it.
     [[nodiscard]] ranking_type const& ranking() const& noexcept { return ranker_.ranking(); }
     void ranking() const&& = delete; // keep the monitor in a variable first
     /// What became of all attempts so far.
-    [[nodiscard]] monitor_counts counts() const noexcept {
-        monitor_counts all = counts_.value;
-        all.forgotten_jobs += evidence_.held().forgotten();
-        all.evicted_jobs += evidence_.held().evicted();
-        return all;
-    }
+    [[nodiscard]] monitor_counts counts() const noexcept { return store_.counts(); }
     /// Number of pairs of a job and a node, over all time steps.
-    [[nodiscard]] std::size_t pairs() const noexcept { return evidence_.held().pairs(); }
+    [[nodiscard]] std::size_t pairs() const noexcept { return store_.pairs(); }
     /// Number of remembered jobs, with or without attempts in the window.
-    [[nodiscard]] std::size_t jobs() const noexcept { return evidence_.held().jobs().size(); }
+    [[nodiscard]] std::size_t jobs() const noexcept { return store_.jobs().size(); }
     /// Number of nodes with stored evidence.
-    [[nodiscard]] std::size_t nodes() const noexcept { return evidence_.held().nodes().size(); }
+    [[nodiscard]] std::size_t nodes() const noexcept { return store_.nodes().size(); }
     /// Number of node scores from finished jobs, over all time steps.
-    [[nodiscard]] std::size_t finished_scores() const noexcept { return evidence_.finished(); }
+    [[nodiscard]] std::size_t finished_scores() const noexcept { return store_.finished(); }
 
   private:
     [[nodiscard]] bool is_window_alone() const noexcept {
         return options_.baseline == score_baseline::window;
     }
     [[nodiscard]] std::int64_t first_of_window(std::int64_t last) const noexcept {
-        return clock_.is_running() ? last - static_cast<std::int64_t>(evidence_.ring()) + 2 : last;
-    }
-
-    template <class Observe>
-    std::size_t observe_all(std::span<Record const> attempts, Observe&& observe) {
-        return detail::observe_ahead(
-            evidence_.held(), attempts, [this](Record const& a) { return this->look_up(a); }, observe);
+        return clock_.is_running() ? last - static_cast<std::int64_t>(store_.ring()) + 2 : last;
     }
 
     ranking_type const& rank_steps(std::int64_t first, std::int64_t last, std::int64_t known_by) {
-        return ranker_.rank(evidence_, options_.ranking, first, last, known_by, is_window_alone());
+        return ranker_.rank(store_, options_.ranking, first, last, known_by, is_window_alone());
     }
 
-    detail::evidence_ranker<evidence_type, Ranking> ranker_;
+    // Units of time per unit of duration.
+    static constexpr double durations_in_time() noexcept {
+        return detail::units_in<typename detail::duration_of<Fields, Record>::type, span_type>();
+    }
+    // For how many steps a job is remembered, per unit of its longest attempt.
+    [[nodiscard]] double remembered_steps() const {
+        STRAGGLE_EXPECTS(options_.remember >= 0);
+        if (!clock_.is_running() || is_window_alone()) return 0;
+        return options_.remember * durations_in_time() / static_cast<double>(clock_.step());
+    }
+    [[nodiscard]] detail::store_bounds bounds() const noexcept {
+        return {options_.max_pairs, options_.max_jobs, options_.max_nodes, options_.max_finished};
+    }
+
+    // Moves the window; returns the step that is going on.
+    std::int64_t advance_to(time_type now) {
+        std::optional<std::int64_t> const present = clock_.bucket_of(now);
+        STRAGGLE_EXPECTS(present.has_value());
+        store_.advance(*present);
+        return *present;
+    }
+    // The step in which an attempt ended; empty if unknown.
+    [[nodiscard]] std::optional<std::int64_t> step_of(Record const& attempt) const {
+        if (!clock_.is_running()) return 0;
+        auto const& end = detail::project(fields_.end, attempt);
+        if (!detail::is_present(end)) return std::nullopt;
+        return clock_.bucket_of(detail::unwrap(end));
+    }
+
+    // Adds an attempt, read as `fields` say, whose end moves the window.
+    template <class Read>
+    bool observe_by(Read const& fields, Record const& attempt) {
+        std::optional<std::int64_t> number = 0;
+        if constexpr (detail::given<decltype(Fields::end)>)
+            number = step_of(attempt);
+        else
+            STRAGGLE_EXPECTS(!clock_.is_running()); // a window requires observe(attempt, now)
+        if (number) store_.advance(*number);
+        return take(fields, attempt, number);
+    }
+    // The same with the caller's clock moving the window.
+    template <class Read>
+    bool observe_at(time_type now, Read const& fields, Record const& attempt) {
+        std::int64_t const present = advance_to(now);
+        if constexpr (detail::given<decltype(Fields::end)>)
+            return take(fields, attempt, step_of(attempt));
+        else
+            return take(fields, attempt, present);
+    }
+
+    // `number`: the step of the attempt, empty if unknown.
+    template <class Read>
+    bool take(Read const& fields, Record const& attempt, std::optional<std::int64_t> number) {
+        monitor_counts& counts = store_.counts();
+        attempt_counts* in_step = nullptr;
+        detail::judge_attempt(fields, attempt, tally_, [&](auto const& job, auto const& node, reading value) {
+            if (!number)
+                ++tally_.rejected[rejection::missing_time];
+            else if (!store_.holds(*number))
+                ++(store_.empty() || *number > store_.head() ? counts.early : counts.too_old);
+            else if (store_.add(job, node, *number, value, bounds()))
+                in_step = &store_.at(*number).counts;
+            else
+                ++counts.over_capacity;
+        });
+        if (in_step == nullptr) {
+            drop(number);
+            return false;
+        }
+        for (attempt_counts* const to : {&counts.attempts, in_step}) {
+            ++to->seen;
+            ++to->used;
+        }
+        return true;
+    }
+    // Counts an attempt that did not enter the statistics.
+    STRAGGLE_NEVER_INLINE void drop(std::optional<std::int64_t> number) {
+        tally_.seen = 1;
+        attempt_counts const tally = std::exchange(tally_, {});
+        store_.counts().attempts += tally;
+        // What came too late, too early or found no room belongs to no window; attempts without a time belong
+        // to the current step.
+        bool const is_judged = tally.failed + tally.killed + tally.total_rejected() != 0;
+        bool const is_placed = number ? store_.holds(*number) : !store_.empty();
+        if (is_judged && is_placed) store_.at(number.value_or(store_.head())).counts += tally;
+    }
+
+    using store_type = detail::window_store<job_id, node_id, reading>;
+    using bytes_type =
+        detail::monitor_bytes<store_type, decltype(detail::ticks_of(std::declval<span_type>()))>;
+
+    Fields fields_;
+    options options_;
+    detail::bucket_clock<Time> clock_;
+    store_type store_;
+    detail::window_ranker<store_type, Ranking> ranker_;
+    attempt_counts tally_; // of the current attempt: 0 between attempts, so that it needs no clearing
 };
 
 /// A monitor whose type is deduced from the fields:

@@ -2,8 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `rank/detail/batch_scorer.hpp` and `monitor/monitor.hpp`: groups attempts by job, and
-/// within a job by node.
+/// Private part of `rank/rank_nodes.hpp`: groups attempts by job, and within a job by node.
 #pragma once
 
 #include <straggle/base/config.hpp>

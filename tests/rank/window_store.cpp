@@ -4,8 +4,8 @@
 // What a monitor remembers, and until when: its windows, by the rule of its documentation written out as a
 // walk over a list of everything that was ever seen.
 
-#include <straggle/monitor/detail/window_store.hpp>
-#include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/detail/window_store.hpp>
+#include <straggle/rank/monitor.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 #include <straggle/rank/rank_window.hpp>
 
