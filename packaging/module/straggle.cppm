@@ -389,6 +389,7 @@ using straggle::blacklist::node_row;
 using straggle::blacklist::cause;
 using straggle::blacklist::has;
 using straggle::blacklist::spared;
+using straggle::blacklist::spared_count;
 using straggle::blacklist::to_string;
 using straggle::blacklist::failure_rate;
 using straggle::blacklist::failing_job;

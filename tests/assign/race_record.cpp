@@ -3,6 +3,9 @@
 
 #include <straggle/assign/race_record.hpp>
 
+#include <straggle/base/archive.hpp>
+#include <straggle/base/bytes.hpp>
+
 #include <doctest/doctest.h>
 
 #include <support/seed.hpp>
@@ -221,10 +224,10 @@ TEST_CASE("race_record: what two attempts differ by is stored and merged") {
     CHECK(first.apart() == doctest::Approx(all.apart()).epsilon(0.1));
     CHECK(first.apart() < 0.3);
     byte_writer out;
-    all.write(out);
+    base::write_fields(out, all);
     race_record back;
     byte_reader in(out.payload());
-    back.read(in);
+    base::read_fields(in, back);
     CHECK(in.finish() == status::ok);
     CHECK(back.apart() == all.apart());
     again = r; // and goes on as if it had not been stored
@@ -242,7 +245,7 @@ TEST_CASE("race_record: bytes that claim the impossible are refused") {
     race_record record;
     for (int i = 0; i < 5; ++i) record.observe(1, claim, 60, false);
     byte_writer out;
-    record.write(out);
+    base::write_fields(out, record);
     std::vector<std::byte> const good(out.payload().begin(), out.payload().end());
     // The last five numbers: four logarithms of how likely a difference is, and races.
     for (double const bad :
@@ -256,14 +259,14 @@ TEST_CASE("race_record: bytes that claim the impossible are refused") {
             std::memcpy(bytes.data() + bytes.size() - 40 + 8 * i, &bad, 8);
             race_record back;
             byte_reader in(bytes);
-            back.read(in);
+            base::read_fields(in, back);
             CHECK(in.finish() != status::ok);
             CHECK(std::isfinite(back.apart()));
         }
     for (std::size_t n = 0; n < good.size(); ++n) {
         race_record back;
         byte_reader in(std::span<std::byte const>(good).first(n));
-        back.read(in);
+        base::read_fields(in, back);
         CHECK(in.finish() != status::ok);
     }
 }
@@ -274,10 +277,10 @@ TEST_CASE("race_record: is stored and merged, and knows a bound") {
         for (int i = 0; i < 10; ++i) a.observe(k, claim, k % 2 == 0 ? 10 : 60, k % 2 == 0);
     a.observe((std::numeric_limits<std::uint32_t>::max)(), claim, 10, true);
     byte_writer out;
-    a.write(out);
+    base::write_fields(out, a);
     race_record back({.most_kinds = 2});
     byte_reader in(out.payload());
-    back.read(in);
+    base::read_fields(in, back);
     CHECK(in.finish() == status::ok);
     for (std::uint32_t k = 0; k < 5; ++k) CHECK(back.of_task(k) == a.of_task(k));
     CHECK(back.corrected(0.4) == a.corrected(0.4));

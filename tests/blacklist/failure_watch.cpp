@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <straggle/base/archive.hpp>
+#include <straggle/base/bytes.hpp>
 #include <straggle/blacklist/node_stage.hpp>
 
 #include <algorithm>
@@ -68,13 +70,14 @@ TEST_CASE("bad tasks are known after a restart as before") {
     for (std::uint64_t task = 0; task < 8; ++task) before.observe(failed(0, task));
     before.observe(failed(1, 0));
     straggle::byte_writer out;
-    before.write(out);
+    straggle::base::write_fields(out, before);
     std::vector<std::byte> const frame = std::move(out).seal(1, 1);
     // Without the 24 bytes before and 8 after: a frame that was cut would say so by its checksum.
     std::span<std::byte const> const bytes = std::span<std::byte const>(frame).subspan(24, frame.size() - 32);
     straggle::byte_reader in(bytes);
     failure_watch after;
-    REQUIRE(after.read(in, 16) == straggle::status::ok);
+    straggle::base::read_fields(in, after);
+    REQUIRE(in.finish() == straggle::status::ok);
     for (failure_watch* const w : {&before, &after}) {
         for (std::uint64_t task = 1; task < 4; ++task)
             w->observe(failed(2, task)); // withdrawn, here as there
@@ -92,7 +95,8 @@ TEST_CASE("bad tasks are known after a restart as before") {
     for (std::size_t length = 0; length < bytes.size(); ++length) {
         straggle::byte_reader part(bytes.first(length));
         failure_watch w;
-        CHECK(w.read(part, 16) != straggle::status::ok);
+        straggle::base::read_fields(part, w);
+        CHECK(part.finish() != straggle::status::ok);
     }
 }
 

@@ -5,6 +5,9 @@
 
 #include <straggle/blacklist/detail/load_watch.hpp>
 
+#include <straggle/base/archive.hpp>
+#include <straggle/base/bytes.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -44,10 +47,11 @@ TEST_CASE("load: steps too short to be seen add up, and never make it unknown") 
     for (double t = 1; t < 400; ++t) load.observe(t, 1e15, 60, 60, 6);
     CHECK(load.busy() == doctest::Approx(60));
     byte_writer out;
-    load.write(out);
+    base::write_fields(out, load);
     byte_reader in(out.payload());
     detail::load_watch again;
-    CHECK(again.read(in) == status::ok);
+    base::read_fields(in, again);
+    CHECK(in.finish() == status::ok);
     CHECK(again.busy() == load.busy());
 }
 

@@ -475,13 +475,13 @@ TEST_CASE("every rule that a node may be excluded by is stored") {
         detail::exclusion_record before;
         before.why = {3, 2, 1, rule};
         byte_writer out;
-        before.write(out);
+        base::write_fields(out, before);
         auto const bytes = std::move(out).seal(frame_kind("test"), 1);
         auto const frame = open_frame(bytes, frame_kind("test"), 1);
         REQUIRE(frame);
         byte_reader in = frame->payload;
         detail::exclusion_record after;
-        after.read(in);
+        base::read_fields(in, after);
         CHECK(in.finish() == status::ok);
         CHECK(after.why.rule == rule);
     }

@@ -1,6 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
+#include <straggle/base/archive.hpp>
 #include <straggle/base/bytes.hpp>
 #include <straggle/mitigate/effect_meter.hpp>
 
@@ -103,10 +104,10 @@ TEST_CASE("effect: order and merging change no bit; bytes come back") {
     CHECK(forward.effect_of(action_kind::copy) == backward.effect_of(action_kind::copy));
     CHECK(forward.effect_of(action_kind::copy) == first.effect_of(action_kind::copy));
     byte_writer out;
-    forward.write(out);
+    base::write_fields(out, forward);
     effect_meter read;
     byte_reader in(out.payload());
-    read.read(in);
+    base::read_fields(in, read);
     CHECK(in.finish() == status::ok);
     CHECK(read.effect_of(action_kind::copy) == forward.effect_of(action_kind::copy));
 }

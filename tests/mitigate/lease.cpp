@@ -3,6 +3,7 @@
 
 #include "mitigate/small_cluster.hpp"
 
+#include <straggle/base/archive.hpp>
 #include <straggle/base/bytes.hpp>
 #include <straggle/mitigate/lease.hpp>
 #include <straggle/mitigate/mitigator.hpp>
@@ -42,16 +43,16 @@ TEST_CASE("lease: one holder at a time, who may hold on to it, and give it back"
 TEST_CASE("lease: it comes back from bytes") {
     lease l{.holder = 3, .term = 9, .until = 12.5}, read;
     byte_writer out;
-    l.write(out);
+    base::write_fields(out, l);
     byte_reader in(out.payload());
-    read.read(in);
+    base::read_fields(in, read);
     CHECK(in.finish() == status::ok);
     CHECK(read == l);
     lease bad{.holder = 3, .term = 9, .until = HUGE_VAL};
     byte_writer other;
-    bad.write(other);
+    base::write_fields(other, bad);
     byte_reader again(other.payload());
-    read.read(again);
+    base::read_fields(again, read);
     CHECK_FALSE(again.ok());
 }
 

@@ -3,6 +3,7 @@
 
 #include "lease_file.hpp"
 
+#include <straggle/base/archive.hpp>
 #include <straggle/mitigate/lease.hpp>
 
 #include <array>
@@ -34,14 +35,14 @@ bool lease_file::change(Change&& change) {
         if (opened) {
             straggle::byte_reader in = opened->payload;
             straggle::mitigate::lease read;
-            read.read(in);
+            straggle::base::read_fields(in, read);
             if (in.ok()) shared = read;
         }
     }
     bool is_done = change(shared);
     if (is_done) {
         straggle::byte_writer out;
-        shared.write(out);
+        straggle::base::write_fields(out, shared);
         auto const text = std::move(out).seal(lease_frame, 1);
         auto const written = ::pwrite(fd_.get(), text.data(), text.size(), 0);
         is_done = written == static_cast<ssize_t>(text.size());

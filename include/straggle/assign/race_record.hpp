@@ -7,7 +7,6 @@
 #pragma once
 
 #include <straggle/assign/race_record_options.hpp>
-#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 
@@ -117,52 +116,22 @@ class race_record {
     /// Number of races that the copy won.
     [[nodiscard]] std::uint64_t won() const noexcept { return won_; }
 
-    /// Appends what was learned.
-    void write(byte_writer& out) const {
-        write(out, all_);
-        out.count(kinds_.size());
-        for (tally const& k : kinds_) {
-            out.u32(k.kind);
-            write(out, k);
+    /// All that was learned, for archives.
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.all_, self.shift_, self.information_, self.tenths_);
+        a.varint(self.races_);
+        a.varint(self.won_);
+        a.items(self.kinds_, 20);
+        a(self.luck_);
+        a.expect(self.shift_ >= -3 && self.shift_ <= 3 && self.information_ >= 0 && self.information_ <= 15 &&
+                 self.won_ <= self.races_);
+        for (std::size_t k = 1; k < self.kinds_.size(); ++k)
+            a.expect(self.kinds_[k - 1].kind < self.kinds_[k].kind);
+        if constexpr (Archive::reads) {
+            if (self.kinds_.size() > self.options_.most_kinds) self.kinds_.resize(self.options_.most_kinds);
+            if (a.ok()) self.weigh_lucks();
         }
-        out.real(shift_);
-        out.real(information_);
-        for (tenth const& t : tenths_) {
-            out.real(t.races);
-            out.real(t.won);
-        }
-        out.varint(races_);
-        out.varint(won_);
-        for (double const log : luck_.logs) out.real(log);
-        out.real(luck_.races);
-    }
-    /// Reads what `write` appended; if that is invalid, the reader fails and the record is unusable.
-    void read(byte_reader& in) {
-        read(in, all_);
-        kinds_.clear();
-        for (std::size_t n = in.count(20); n > 0 && in.ok(); --n) {
-            tally k;
-            k.kind = in.u32();
-            read(in, k);
-            if (!in.expect(kinds_.empty() || kinds_.back().kind < k.kind)) return;
-            if (kinds_.size() < options_.most_kinds) kinds_.push_back(k);
-        }
-        shift_ = in.real();
-        information_ = in.real();
-        for (tenth& t : tenths_) {
-            t.races = in.real();
-            t.won = in.real();
-            in.expect(t.won >= 0 && t.won <= t.races && t.races < 1e15);
-        }
-        races_ = in.varint();
-        won_ = in.varint();
-        in.expect(shift_ >= -3 && shift_ <= 3 && information_ >= 0 && information_ <= 15 && won_ <= races_);
-        for (double& log : luck_.logs) {
-            log = in.real();
-            in.expect(log <= 0 && log > -1e15);
-        }
-        luck_.races = in.real();
-        if (in.expect(luck_.races >= 0 && luck_.races < 1e15)) weigh_lucks();
     }
     /// Adds the races of another record.
     void merge(race_record const& other) {
@@ -269,6 +238,12 @@ class race_record {
     struct tally {
         double of_task = 0, races = 0;
         std::uint32_t kind = (std::numeric_limits<std::uint32_t>::max)();
+
+        template <class Self, class Archive>
+        static void fields(Self& self, Archive& a) {
+            a(self.of_task, self.races, self.kind);
+            a.expect(self.of_task >= 0 && self.of_task <= self.races && self.races < 1e15);
+        }
     };
     [[nodiscard]] tally const* find(std::uint32_t kind) const noexcept {
         auto const at = std::lower_bound(kinds_.begin(), kinds_.end(), kind,
@@ -282,15 +257,6 @@ class race_record {
                                          [](tally const& k, std::uint32_t id) { return k.kind < id; });
         if (at != kinds_.end() && at->kind == kind) return &*at;
         return kinds_.size() < options_.most_kinds ? &*kinds_.insert(at, tally{0, 0, kind}) : nullptr;
-    }
-    static void write(byte_writer& out, tally const& t) {
-        out.real(t.of_task);
-        out.real(t.races);
-    }
-    static void read(byte_reader& in, tally& t) {
-        t.of_task = in.real();
-        t.races = in.real();
-        in.expect(t.of_task >= 0 && t.of_task <= t.races && t.races < 1e15);
     }
     void merge(tally& t, tally const& other) const noexcept {
         t.of_task += other.of_task;
@@ -311,6 +277,13 @@ class race_record {
     struct luck_tally {
         each_luck logs{};
         double races = 0;
+
+        template <class Self, class Archive>
+        static void fields(Self& self, Archive& a) {
+            a(self.logs, self.races);
+            for (double const log : self.logs) a.expect(log <= 0 && log > -1e15);
+            a.expect(self.races >= 0 && self.races < 1e15);
+        }
     };
     static void fade(luck_tally& t, double by) noexcept {
         for (double& log : t.logs) log *= by;
@@ -336,6 +309,12 @@ class race_record {
     // Claims in one tenth, after the shift.
     struct tenth {
         double races = 0, won = 0;
+
+        template <class Self, class Archive>
+        static void fields(Self& self, Archive& a) {
+            a(self.races, self.won);
+            a.expect(self.won >= 0 && self.won <= self.races && self.races < 1e15);
+        }
     };
     static constexpr double tenth_prior = 20; // weight of the shifted claim in races
     [[nodiscard]] static std::size_t place_in_tenths(double p) noexcept {

@@ -21,12 +21,15 @@
 
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::base {
 
@@ -49,8 +52,28 @@ class writing_archive {
     }
     /// Appends a number in as few bytes as possible.
     void varint(std::uint64_t number) { out_->varint(number); }
+    /// Appends a value of an enumeration with `values` values, counted from 0, in a byte.
+    template <class Enum>
+        requires std::is_enum_v<Enum>
+    void code(Enum value, std::size_t) {
+        out_->u8(static_cast<std::uint8_t>(value));
+    }
+    /// Appends the number of items that follow.
+    /// @param least bytes of a written item; @pre at least 1
+    void count(std::size_t items, std::size_t least) {
+        STRAGGLE_EXPECTS(least >= 1);
+        out_->count(items);
+    }
+    /// Appends the number of items, then each of them; `least` as for `count`.
+    template <class T>
+    void items(std::vector<T> const& items, std::size_t least) {
+        count(items.size(), least);
+        for (T const& item : items) put(item);
+    }
+    /// Always true: see the reader.
+    [[nodiscard]] static constexpr bool ok() noexcept { return true; }
     /// Does nothing: values in memory are valid.
-    static constexpr void expect(bool) noexcept {}
+    static constexpr bool expect(bool) noexcept { return true; }
     /// For anything that is not a plain field.
     [[nodiscard]] byte_writer& bytes() const noexcept { return *out_; }
 
@@ -91,10 +114,35 @@ class reading_archive {
     void operator()(Fields&... fields) {
         (get(fields), ...);
     }
-    /// Reads a number that `varint` wrote.
-    void varint(std::uint64_t& number) { number = in_->varint(); }
-    /// Fails with `status::corrupt` if the condition on the data does not hold.
-    void expect(bool holds) { in_->expect(holds); }
+    /// Reads a number that `varint` wrote; fails with `status::corrupt` if the type cannot hold it.
+    template <std::unsigned_integral Number>
+    void varint(Number& number) {
+        std::uint64_t const wide = in_->varint();
+        number = expect(wide <= (std::numeric_limits<Number>::max)()) ? static_cast<Number>(wide) : Number{0};
+    }
+    /// Reads a value that `code` wrote; fails with `status::corrupt` if there is none.
+    template <class Enum>
+        requires std::is_enum_v<Enum>
+    void code(Enum& value, std::size_t values) {
+        std::uint8_t const byte = in_->u8();
+        value = static_cast<Enum>(expect(byte < values) ? byte : std::uint8_t{0});
+    }
+    /// Reads a number that `count` wrote; 0 if the bytes that are left cannot hold so many.
+    void count(std::size_t& items, std::size_t least) { items = in_->count(least); }
+    /// Whether all has been valid so far.
+    [[nodiscard]] bool ok() const noexcept { return in_->ok(); }
+    /// Reads items that `items` wrote. Allocates at most a fixed multiple of the bytes that are left.
+    template <class T>
+    void items(std::vector<T>& items, std::size_t least) {
+        items.resize(in_->count(least));
+        for (T& item : items) {
+            if (!in_->ok()) return;
+            get(item);
+        }
+    }
+    /// Fails with `status::corrupt` if the condition on the data does not hold. Returns whether all has been
+    /// valid so far.
+    bool expect(bool holds) { return in_->expect(holds); }
     /// For anything that is not a plain field.
     [[nodiscard]] byte_reader& bytes() const noexcept { return *in_; }
 

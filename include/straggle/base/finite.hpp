@@ -8,6 +8,7 @@
 #include <straggle/base/config.hpp>
 
 #include <bit>
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -18,6 +19,11 @@ inline constexpr std::uint64_t infinity_bits = 0x7ff0000000000000u;
 // Checks the exponent bits: -ffast-math folds std::isfinite to true.
 constexpr bool is_finite(double x) noexcept {
     return (std::bit_cast<std::uint64_t>(x) & infinity_bits) != infinity_bits;
+}
+
+template <std::same_as<double>... Doubles>
+constexpr bool are_finite(Doubles... x) noexcept {
+    return (is_finite(x) && ...);
 }
 
 // The same for x != x.

@@ -274,7 +274,7 @@ class dynamic_blacklist {
   private:
     using running_type = detail::running_reader_or_none<Running, RunningFields>;
     using nodes_type = detail::node_rows_or_none<node_id, Node, NodeFields>;
-    static constexpr std::uint32_t kind_of_frame = frame_kind("dybl"), version_of_frame = 2;
+    static constexpr std::uint32_t kind_of_frame = frame_kind("dybl"), version_of_frame = 3;
 
     std::uint32_t node_of(node_key name) {
         std::uint32_t const node = nodes_.ids().insert(name, clock_.last());

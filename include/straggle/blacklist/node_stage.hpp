@@ -6,6 +6,7 @@
 /// decisions about nodes, on numbers instead of names.
 #pragma once
 
+#include <straggle/base/archive.hpp>
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
@@ -170,44 +171,25 @@ class node_stage {
     /// Appends all evidence and decisions.
     void write(byte_writer& out) const {
         evidence_.write(out);
-        failures_.write(out);
-        load_.write(out);
-        classes_.write(out);
-        out.real(now_);
-        out.u8(static_cast<std::uint8_t>((decided_ ? 1u : 0u) + (merged_ ? 2u : 0u)));
-        out.real(allowance_);
-        out.flag(refilled_);
-        out.u64(refilled_at_);
-        out.count(records_.size());
-        for (std::size_t i = 0; i < records_.size(); ++i) {
-            records_[i].write(out);
-            out.u32(slots_[i]);
-        }
+        base::write_fields(out, *this);
     }
     /// Reads them into a new object, which then decides as the original would have.
     status read(byte_reader& in) {
         if (status const s = evidence_.read(in); s != status::ok) return s;
-        if (status const s = failures_.read(in, options_.evidence.max_nodes); s != status::ok) return s;
-        if (status const s = load_.read(in); s != status::ok) return s;
-        if (status const s = classes_.read(in, options_.evidence.max_nodes); s != status::ok) return s;
-        now_ = in.real();
-        std::uint8_t const bits = in.u8();
-        in.expect(bits < 4);
-        decided_ = (bits & 1u) != 0;
-        merged_ = (bits & 2u) != 0;
-        allowance_ = in.real();
-        refilled_ = in.flag();
-        refilled_at_ = in.u64();
-        in.expect(std::fabs(allowance_) < 1e15 && refilled_at_ <= evidence_.windows());
-        std::size_t const nodes = in.count(detail::exclusion_record::stored_bytes + 4);
-        if (!in.expect(nodes <= options_.evidence.max_nodes && detail::is_finite(now_))) return in.reason();
-        records_.resize(nodes);
-        slots_.resize(nodes);
-        for (std::size_t i = 0; i < nodes && in.ok(); ++i) {
-            records_[i].read(in);
-            slots_[i] = in.u32();
-        }
+        base::read_fields(in, *this);
         return in.reason();
+    }
+    /// The rest of the state, for archives.
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.failures_, self.load_, self.classes_, self.now_, self.decided_, self.merged_);
+        a(self.allowance_, self.refilled_, self.refilled_at_);
+        a.items(self.records_, detail::exclusion_record::stored_bytes);
+        a.items(self.slots_, 4);
+        a.expect(detail::is_finite(self.now_) && std::fabs(self.allowance_) < 1e15 &&
+                 self.refilled_at_ <= self.evidence_.windows());
+        a.expect(self.records_.size() == self.slots_.size() &&
+                 self.records_.size() <= self.options_.evidence.max_nodes);
     }
 
   private:

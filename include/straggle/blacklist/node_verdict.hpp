@@ -52,11 +52,13 @@ enum class spared : std::uint8_t {
     by_fail_open,  ///< so many look bad that the measurement is not trusted
     by_caller,     ///< the caller allowed no new exclusions
 };
+/// Number of its values.
+inline constexpr std::size_t spared_count = 8;
 /// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(spared s) noexcept {
-    constexpr std::array<std::string_view, 8> names{"no",           "by_limit",    "by_load",
-                                                    "by_domain",    "by_operator", "by_action_cap",
-                                                    "by_fail_open", "by_caller"};
+    constexpr std::array<std::string_view, spared_count> names{"no",           "by_limit",    "by_load",
+                                                               "by_domain",    "by_operator", "by_action_cap",
+                                                               "by_fail_open", "by_caller"};
     return names[static_cast<std::size_t>(s)];
 }
 

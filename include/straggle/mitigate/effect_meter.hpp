@@ -7,7 +7,6 @@
 /// stopped.
 #pragma once
 
-#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
@@ -129,40 +128,10 @@ class effect_meter {
         }
     }
 
-    /// Appends the state to a payload.
-    void write(byte_writer& out) const {
-        for (tally const& t : tallies_) {
-            out.flag(t.is_stopped);
-            out.varint(t.seen);
-            for (auto const& stratum : t.strata)
-                for (sums const& s : stratum) {
-                    out.varint(s.count);
-                    if (s.count == 0) continue;
-                    out.i64(s.sum);
-                    out.i64(s.squares);
-                }
-        }
-    }
-    /// Reads what `write` wrote; fails the reader on invalid values.
-    void read(byte_reader& in) {
-        for (tally& t : tallies_) {
-            t.is_stopped = in.flag();
-            t.seen = in.varint();
-            in.expect(t.seen <= most_ever);
-            for (auto& stratum : t.strata)
-                for (sums& s : stratum) {
-                    s = {};
-                    s.count = in.varint();
-                    if (s.count == 0) continue;
-                    s.sum = in.i64();
-                    s.squares = in.i64();
-                    auto const most = static_cast<std::int64_t>(limit);
-                    if (!in.expect(s.count <= most_ever)) return;
-                    auto const n = static_cast<std::int64_t>(s.count);
-                    in.expect(s.sum <= n * most && s.sum >= -n * most && s.squares >= 0 &&
-                              s.squares <= n * most * most);
-                }
-        }
+    /// All fields, for archives.
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.tallies_);
     }
 
   private:
@@ -175,6 +144,16 @@ class effect_meter {
     struct sums {
         std::uint64_t count = 0;
         std::int64_t sum = 0, squares = 0;
+
+        template <class Self, class Archive>
+        static void fields(Self& self, Archive& a) {
+            a.varint(self.count);
+            if (!a.expect(self.count <= most_ever) || self.count == 0) return;
+            a(self.sum, self.squares);
+            auto const n = static_cast<std::int64_t>(self.count), most = static_cast<std::int64_t>(limit);
+            a.expect(self.sum <= n * most && self.sum >= -n * most && self.squares >= 0 &&
+                     self.squares <= n * most * most);
+        }
         void add(sums const& o) noexcept {
             count += o.count;
             sum += o.sum;
@@ -185,6 +164,13 @@ class effect_meter {
         std::array<std::array<sums, 2>, strata_count> strata{};
         std::uint64_t seen = 0;
         bool is_stopped = false;
+
+        template <class Self, class Archive>
+        static void fields(Self& self, Archive& a) {
+            a(self.is_stopped, self.strata);
+            a.varint(self.seen);
+            a.expect(self.seen <= most_ever);
+        }
     };
 
     static double mean(sums const& s) noexcept {

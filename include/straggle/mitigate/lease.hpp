@@ -6,7 +6,6 @@
 /// each exclude a fifth, two fifths are gone, and neither sees why the cluster is full.
 #pragma once
 
-#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 
@@ -51,18 +50,11 @@ struct lease {
     }
     friend constexpr bool operator==(lease const&, lease const&) = default;
 
-    /// Appends the state to a payload.
-    void write(byte_writer& out) const {
-        out.u64(holder);
-        out.u64(term);
-        out.real(until);
-    }
-    /// Reads what `write` wrote; fails the reader on invalid values.
-    constexpr void read(byte_reader& in) {
-        holder = in.u64();
-        term = in.u64();
-        until = in.real();
-        in.expect(detail::is_finite(until));
+    /// All fields, for archives.
+    template <class Self, class Archive>
+    static constexpr void fields(Self& self, Archive& a) {
+        a(self.holder, self.term, self.until);
+        a.expect(detail::is_finite(self.until));
     }
 };
 

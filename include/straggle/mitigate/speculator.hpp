@@ -8,6 +8,7 @@
 
 #include <straggle/assign/race_record.hpp>
 #include <straggle/assign/rank_places.hpp>
+#include <straggle/base/archive.hpp>
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
@@ -196,27 +197,28 @@ class speculator {
     /// plans the same. What custom stages remember themselves is not stored.
     void write(byte_writer& out) const {
         scan_.write(out);
-        races_.write(out);
         book_.write(out);
-        for (double const x : {recent_, just_ended_, now_, planned_, healthy_.free, healthy_.busy})
-            out.real(x);
-        out.flag(begun_);
+        base::write_fields(out, *this);
     }
     /// Replaces what was learned with what `write` appended.
     /// @return the status of the reader; nothing has changed if it is not `ok`
     status read(byte_reader& in) {
         speculator next(options_, tasks_stage(), assigner_);
         next.scan_.read(in);
-        next.races_.read(in);
         next.book_.read(in);
-        for (double* const x : {&next.recent_, &next.just_ended_, &next.now_, &next.planned_,
-                                &next.healthy_.free, &next.healthy_.busy}) {
-            *x = in.real();
-            in.expect(detail::is_finite(*x) && (*x >= 0 || x == &next.now_ || x == &next.planned_));
-        }
-        next.begun_ = in.flag();
+        base::read_fields(in, next);
         if (in.ok()) *this = std::move(next);
         return in.reason();
+    }
+    /// The rest of the state, for archives.
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.races_, self.recent_, self.just_ended_, self.now_, self.planned_, self.begun_);
+        a(self.healthy_.free, self.healthy_.busy);
+        a.expect(detail::are_finite(self.recent_, self.just_ended_, self.now_, self.planned_,
+                                    self.healthy_.free, self.healthy_.busy));
+        a.expect(self.recent_ >= 0 && self.just_ended_ >= 0 && self.healthy_.free >= 0 &&
+                 self.healthy_.busy >= 0);
     }
     /// Merges what another speculator has learned, for example in another part of the cluster. Running jobs
     /// stay with their own speculator.

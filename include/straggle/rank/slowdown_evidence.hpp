@@ -6,6 +6,7 @@
 /// the same job elsewhere, and accumulates the evidence over time.
 #pragma once
 
+#include <straggle/base/archive.hpp>
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
@@ -258,10 +259,13 @@ class slowdown_evidence {
     }
 
     /// Appends the complete state.
-    void write(byte_writer& out) const { store_.write(out); }
+    void write(byte_writer& out) const { base::write_fields(out, store_); }
     /// Reads it into a new object.
     status read(byte_reader& in) {
-        return store_.read(in, options_.max_nodes, most_cells(options_.max_nodes));
+        base::read_fields(in, store_);
+        in.expect(store_.node_bound() <= options_.max_nodes &&
+                  store_.cells() <= most_cells(options_.max_nodes));
+        return in.reason();
     }
 
   private:

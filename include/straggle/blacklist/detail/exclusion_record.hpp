@@ -5,7 +5,6 @@
 /// Private part of `blacklist/node_stage.hpp`: the decision state of one node.
 #pragma once
 
-#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
@@ -24,7 +23,7 @@ inline constexpr std::array<std::string_view, 8> node_rules{"",         "slowdow
                                                             "failures", "denied",   "killed",       "races"};
 
 struct exclusion_record {
-    static constexpr std::size_t stored_bytes = 4 + 8 + 9 * 8 + 8 + 1 + 4;
+    static constexpr std::size_t stored_bytes = 4 + 2 * 4 + 12 * 8 + 8 + 4;
 
     node_state state = node_state::healthy;
     std::uint8_t causes = 0;
@@ -55,46 +54,25 @@ struct exclusion_record {
         causes = static_cast<std::uint8_t>(causes & ~static_cast<unsigned>(c));
     }
 
-    void write(byte_writer& out) const {
-        for (std::uint8_t const x :
-             {static_cast<std::uint8_t>(state), causes, static_cast<std::uint8_t>(spared_by),
-              static_cast<std::uint8_t>(std::find(node_rules.begin(), node_rules.end(), why.rule) -
-                                        node_rules.begin())})
-            out.u8(x);
-        out.u32(strikes);
-        out.u32(stage);
-        for (double const x : {guilty_of.value, guilty_of.low, guilty_of.high, why.value, why.threshold,
-                               why.usual, since, excluded_at, until, seen, stage_since, stage_tasks})
-            out.real(x);
-        out.u64(guilty_of.tasks);
-        for (bool const x : {present, struck, relapse, batch}) out.flag(x);
-    }
-    void read(byte_reader& in) {
-        std::uint8_t const s = in.u8();
-        causes = in.u8();
-        std::uint8_t const by = in.u8(), rule = in.u8();
-        if (!in.expect(s < record::node_state_count && causes < 16 && by < 8 && rule < node_rules.size()))
-            return;
-        state = static_cast<node_state>(s);
-        spared_by = static_cast<blacklist::spared>(by);
-        why.rule = node_rules[rule];
-        strikes = in.u32();
-        stage = in.u32();
-        for (double* const x : {&guilty_of.value, &guilty_of.low}) *x = in.real();
-        guilty_of.high = in.real();
-        for (double* const x : {&why.value, &why.threshold, &why.usual, &since, &excluded_at, &until, &seen,
-                                &stage_since, &stage_tasks}) {
-            *x = in.real();
-            in.expect(is_finite(*x));
-        }
-        in.expect(is_finite(guilty_of.value) && guilty_of.value > 0 && guilty_of.low >= 0 &&
-                  guilty_of.low <= guilty_of.value && guilty_of.high >= guilty_of.value);
-        in.expect(strikes <= 32 && stage <= 32 && stage_tasks >= 0 && until >= excluded_at);
-        guilty_of.tasks = in.u64();
-        present = in.flag();
-        struck = in.flag();
-        relapse = in.flag();
-        batch = in.flag();
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        auto rule = static_cast<std::uint8_t>(std::find(node_rules.begin(), node_rules.end(), self.why.rule) -
+                                              node_rules.begin());
+        a.code(self.state, record::node_state_count);
+        a.code(self.spared_by, blacklist::spared_count);
+        a(self.causes, rule);
+        if (!a.expect(self.causes < 16 && rule < node_rules.size())) return;
+        if constexpr (Archive::reads) self.why.rule = node_rules[rule];
+        a(self.strikes, self.stage, self.present, self.struck, self.relapse, self.batch);
+        a(self.guilty_of.value, self.guilty_of.low, self.guilty_of.high, self.guilty_of.tasks);
+        a(self.why.value, self.why.threshold, self.why.usual, self.since, self.excluded_at, self.until);
+        a(self.seen, self.stage_since, self.stage_tasks);
+        a.expect(are_finite(self.why.value, self.why.threshold, self.why.usual, self.since, self.excluded_at,
+                            self.until, self.seen, self.stage_since, self.stage_tasks));
+        a.expect(is_finite(self.guilty_of.value) && self.guilty_of.value > 0 && self.guilty_of.low >= 0 &&
+                 self.guilty_of.low <= self.guilty_of.value && self.guilty_of.high >= self.guilty_of.value);
+        a.expect(self.strikes <= 32 && self.stage <= 32 && self.stage_tasks >= 0 &&
+                 self.until >= self.excluded_at);
     }
 };
 

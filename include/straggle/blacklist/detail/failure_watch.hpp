@@ -5,7 +5,6 @@
 /// Private part of `blacklist/node_stage.hpp`: finds nodes that fail their tasks.
 #pragma once
 
-#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/interner.hpp>
@@ -34,9 +33,24 @@ struct node_failures {
     std::uint64_t attempts = 0, failures = 0, tasks = 0; // all-time counts
     std::uint32_t trial = 0;                             // number of trials so far
     bool is_suspect = false;                             // recently, it only failed
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.failed, self.succeeded, self.proven, self.consecutive, self.failing_since, self.longest);
+        a(self.attempts, self.failures, self.tasks, self.trial, self.is_suspect);
+        a.expect(self.failures <= self.attempts && self.tasks <= self.failures &&
+                 self.consecutive <= self.failures && self.attempts < std::uint64_t{1} << 48);
+        a.expect(are_finite(self.failing_since, self.longest) && self.longest >= 0);
+        for (double const x : {self.failed, self.succeeded, self.proven}) a.expect(x >= 0 && x < 1e15);
+    }
 };
 struct failed_on {
     std::uint32_t node = 0, trial = 0;
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.node, self.trial);
+    }
 };
 // A failed task, and where it failed.
 struct failed_task {
@@ -44,6 +58,14 @@ struct failed_task {
     std::array<failed_on, 4> at{}; // later nodes are not remembered
     std::uint8_t nodes = 0;        // how many entries are used; 0: empty slot
     bool withdrawn = false;
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.nodes);
+        if (!a.expect(self.nodes <= self.at.size()) || self.nodes == 0) return;
+        a(self.key, self.job, self.withdrawn);
+        for (std::size_t k = 0; k < self.nodes; ++k) a(self.at[k]);
+    }
 };
 
 // Successes of a job: in total, and on the first nodes that had one.
@@ -54,6 +76,17 @@ struct ended_job {
     std::uint64_t key = 0, seen = 0; // last seen, counted in attempts; 0: empty slot
     std::uint32_t ended = 0;
     std::array<on_node, 4> at{};
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.seen);
+        if (self.seen == 0) return;
+        a(self.key, self.ended);
+        for (auto& on : self.at) {
+            a(on.node, on.ended);
+            a.expect(on.ended <= self.ended);
+        }
+    }
 };
 
 // Failure rate of a node that fails half, or nearly all, of its tasks, while others fail at the `usual` rate.
@@ -67,7 +100,6 @@ struct ended_job {
 // A node that recently only failed is a suspect. As long as suspects are few, their failures do not enter the
 // usual rate, and a task that failed on a suspect is not suspected itself: otherwise several such nodes would
 // excuse one another.
-// would excuse one another.
 class failure_watch {
   public:
     // The evidence is the likelihood ratio of failing half, or nearly all, of one's tasks against failing
@@ -270,124 +302,38 @@ class failure_watch {
         return r;
     }
 
-    void write(byte_writer& out) const {
-        out.real(all_failed_);
-        out.real(all_succeeded_);
-        out.real(bad_);
-        out.real(lately_failed_);
-        out.real(lately_);
-        out.u64(known_);
-        out.count(nodes_.size());
-        for (node_failures const& n : nodes_) {
-            out.real(n.failed);
-            out.real(n.succeeded);
-            out.real(n.proven);
-            out.u32(n.consecutive);
-            out.real(n.failing_since);
-            out.real(n.longest);
-            out.u64(n.attempts);
-            out.u64(n.failures);
-            out.u64(n.tasks);
-            out.u32(n.trial);
-            out.flag(n.is_suspect);
-        }
-        out.count(ended_.size());
-        for (ended_job const& j : ended_) {
-            out.u64(j.seen);
-            if (j.seen == 0) continue;
-            out.u64(j.key);
-            out.u32(j.ended);
-            for (ended_job::on_node const& on : j.at) {
-                out.u32(on.node);
-                out.u32(on.ended);
-            }
-        }
-        out.count(tasks_.size());
-        for (failed_task const& t : tasks_) {
-            out.u8(t.nodes);
-            if (t.nodes == 0) continue;
-            out.u64(t.key);
-            out.u64(t.job);
-            out.flag(t.withdrawn);
-            for (std::size_t k = 0; k < t.nodes; ++k) {
-                out.u32(t.at[k].node);
-                out.u32(t.at[k].trial);
-            }
-        }
-    }
-    status read(byte_reader& in, std::uint32_t max_nodes) {
-        all_failed_ = in.real();
-        all_succeeded_ = in.real();
-        bad_ = in.real();
-        in.expect(all_failed_ >= 0 && all_succeeded_ >= 0 && bad_ >= 0 &&
-                  all_failed_ + all_succeeded_ + bad_ < 1e5);
-        lately_failed_ = in.real();
-        lately_ = in.real();
-        in.expect(lately_failed_ >= 0 && lately_ >= lately_failed_ && lately_ < 1e5);
-        std::uint64_t const known = in.u64();
-        if (!in.expect(known <= max_nodes)) return in.reason();
-        known_ = to_size(known);
-        std::size_t const nodes = in.count(73);
-        if (!in.expect(nodes <= max_nodes)) return in.reason();
-        nodes_.resize(nodes);
-        for (node_failures& n : nodes_) {
-            n.failed = in.real();
-            n.succeeded = in.real();
-            n.proven = in.real();
-            n.consecutive = in.u32();
-            n.failing_since = in.real();
-            n.longest = in.real();
-            n.attempts = in.u64();
-            n.failures = in.u64();
-            n.tasks = in.u64();
-            n.trial = in.u32();
-            in.expect(n.failures <= n.attempts && n.tasks <= n.failures && n.consecutive <= n.failures &&
-                      n.attempts < std::uint64_t{1} << 48);
-            in.expect(is_finite(n.failing_since) && n.longest >= 0 && is_finite(n.longest));
-            all_attempts_ += n.attempts;
-            all_failures_ += n.failures;
-            in.expect(n.failed >= 0 && n.failed < 1e15 && n.succeeded >= 0 && n.succeeded < 1e15 &&
-                      n.proven >= 0 && n.proven < 1e15);
-            n.is_suspect = in.flag();
-            if (!n.is_suspect) continue;
-            ++suspects_;
-            apart_ += n.failed;
-        }
-        std::size_t const jobs = in.count(8);
-        if (!in.expect(jobs == 0 || jobs == max_jobs)) return in.reason();
-        ended_.resize(jobs);
-        for (ended_job& j : ended_) {
-            j.seen = in.u64();
-            if (j.seen == 0) continue;
-            j.key = in.u64();
-            j.ended = in.u32();
-            for (ended_job::on_node& on : j.at) {
-                on.node = in.u32();
-                on.ended = in.u32();
-                in.expect(on.ended <= j.ended);
-            }
-        }
-        std::size_t const tasks = in.count(1);
-        if (!in.expect(tasks == 0 || tasks == max_tasks)) return in.reason();
-        tasks_.resize(tasks);
-        for (failed_task& t : tasks_) {
-            t.nodes = in.u8();
-            if (!in.expect(t.nodes <= t.at.size())) return in.reason();
-            if (t.nodes == 0) continue;
-            t.key = in.u64();
-            t.job = in.u64();
-            t.withdrawn = in.flag();
-            for (std::size_t k = 0; k < t.nodes; ++k) {
-                t.at[k] = {in.u32(), in.u32()};
-                in.expect(t.at[k].node < nodes_.size());
-            }
-        }
-        return in.reason();
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.all_failed_, self.all_succeeded_, self.bad_, self.lately_failed_, self.lately_);
+        a.varint(self.known_);
+        a.expect(self.all_failed_ >= 0 && self.all_succeeded_ >= 0 && self.bad_ >= 0 &&
+                 self.all_failed_ + self.all_succeeded_ + self.bad_ < 1e5);
+        a.expect(self.lately_failed_ >= 0 && self.lately_ >= self.lately_failed_ && self.lately_ < 1e5);
+        a.items(self.nodes_, 5 * 8 + 3 * 8 + 2 * 4 + 1);
+        a.items(self.ended_, 8);
+        a.items(self.tasks_, 1);
+        a.expect((self.ended_.empty() || self.ended_.size() == max_jobs) &&
+                 (self.tasks_.empty() || self.tasks_.size() == max_tasks));
+        if constexpr (Archive::reads) self.add_up(a);
     }
 
   private:
     static constexpr std::size_t max_tasks = 4096, max_jobs = 1024;
     static constexpr std::uint32_t long_run = 5; // failures: one more than engines try a task
+
+    // What follows from the fields that were read.
+    template <class Archive>
+    void add_up(Archive& a) noexcept {
+        for (node_failures const& n : nodes_) {
+            all_attempts_ += n.attempts;
+            all_failures_ += n.failures;
+            if (!n.is_suspect) continue;
+            ++suspects_;
+            apart_ += n.failed;
+        }
+        for (failed_task const& t : tasks_)
+            for (std::size_t k = 0; k < t.nodes; ++k) a.expect(t.at[k].node < nodes_.size());
+    }
 
     [[nodiscard]] double usual_rate(node_failures const& apart, double bad = 0) const noexcept {
         double failed = all_failed_ - (apart.is_suspect ? 0.0 : apart.failed);

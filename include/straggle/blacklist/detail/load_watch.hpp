@@ -5,7 +5,6 @@
 /// Private part of `blacklist/node_stage.hpp`: whether the other nodes can carry the work of an excluded one.
 #pragma once
 
-#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 
@@ -74,21 +73,12 @@ class load_watch {
     [[nodiscard]] double busy() const noexcept { return busy_; }
     [[nodiscard]] double waiting() const noexcept { return waiting_; }
 
-    void write(byte_writer& out) const {
-        for (double const x : {busy_, slots_, waiting_, weight_, last_}) out.real(x);
-        out.flag(seen_);
-        out.u8(brought_back_);
-    }
-    status read(byte_reader& in) {
-        for (double* const x : {&busy_, &slots_, &waiting_, &weight_, &last_}) {
-            *x = in.real();
-            in.expect(is_finite(*x) && (*x >= 0 || x == &last_));
-        }
-        in.expect(weight_ <= 1);
-        seen_ = in.flag();
-        brought_back_ = in.u8();
-        in.expect(brought_back_ <= most_brought_back);
-        return in.reason();
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.busy_, self.slots_, self.waiting_, self.weight_, self.last_, self.seen_, self.brought_back_);
+        a.expect(are_finite(self.busy_, self.slots_, self.waiting_, self.last_));
+        a.expect(self.busy_ >= 0 && self.slots_ >= 0 && self.waiting_ >= 0 && self.weight_ >= 0 &&
+                 self.weight_ <= 1 && self.brought_back_ <= most_brought_back);
     }
 
   private:

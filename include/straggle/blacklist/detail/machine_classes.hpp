@@ -5,7 +5,6 @@
 /// Private part of `blacklist/node_stage.hpp`: which part of a node's slowdown is by design.
 #pragma once
 
-#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
@@ -24,6 +23,12 @@ struct machine {
     double usual = 1;        // slowdown of its class
     bool was_fast = false;   // it was once seen without a slowdown
     bool is_grouped = false; // it is in the inferred slow class
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.usual, self.was_fast, self.is_grouped);
+        a.expect(self.usual > 0 && self.usual < 1e30);
+    }
 };
 
 // Machines declared to be of one class are compared with each other. Among undeclared machines, a group that
@@ -65,25 +70,9 @@ class machine_classes {
         }
     }
 
-    void write(byte_writer& out) const {
-        out.count(machines_.size());
-        for (machine const& m : machines_) {
-            out.real(m.usual);
-            out.flag(m.was_fast);
-            out.flag(m.is_grouped);
-        }
-    }
-    status read(byte_reader& in, std::uint32_t max_nodes) {
-        std::size_t const nodes = in.count(10);
-        if (!in.expect(nodes <= max_nodes)) return in.reason();
-        machines_.resize(nodes);
-        for (machine& m : machines_) {
-            m.usual = in.real();
-            m.was_fast = in.flag();
-            m.is_grouped = in.flag();
-            in.expect(m.usual > 0 && m.usual < 1e30);
-        }
-        return in.reason();
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a.items(self.machines_, 10);
     }
 
   private:

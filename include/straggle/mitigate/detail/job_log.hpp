@@ -7,7 +7,6 @@
 #pragma once
 
 #include <straggle/base/archive.hpp>
-#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
@@ -143,18 +142,13 @@ class job_log {
         if (std::uint32_t const at = tasks_.find(task); at != none) trials_[at].last_seen = now;
     }
 
-    // In ascending order of names.
-    void write(byte_writer& out) const {
-        out.real(last_sweep_);
-        write_places(out, jobs_, entries_);
-        write_places(out, tasks_, trials_);
-    }
-    // @pre the log is new. More than there is room for is dropped.
-    void read(byte_reader& in) {
-        last_sweep_ = in.real();
-        in.expect(is_finite(last_sweep_));
-        read_places(in, jobs_, entries_, most_);
-        read_places(in, tasks_, trials_, most_trials);
+    // More than there is room for is dropped. @pre for reading: the log is new
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.last_sweep_);
+        a.expect(is_finite(self.last_sweep_));
+        place_fields(self.jobs_, self.entries_, self.most_, a);
+        place_fields(self.tasks_, self.trials_, most_trials, a);
     }
 
     [[nodiscard]] std::size_t jobs() const noexcept { return jobs_.size(); }
@@ -175,35 +169,30 @@ class job_log {
     };
     static constexpr std::size_t most_trials = 4096;
 
-    template <class Entry>
-    static void write_places(byte_writer& out, interner<std::uint64_t> const& names,
-                             std::vector<Entry> const& entries) {
+    // In ascending order of names.
+    template <class Names, class Entries, class Archive>
+    static void place_fields(Names& names, Entries& entries, std::size_t most, Archive& a) {
         std::vector<std::uint32_t> order;
         for (std::uint32_t at = 0; at < names.bound(); ++at)
             if (names.contains(at)) order.push_back(at);
         std::sort(order.begin(), order.end(),
-                  [&](std::uint32_t a, std::uint32_t b) { return names[a] < names[b]; });
-        out.count(order.size());
-        for (std::uint32_t const at : order) {
-            out.u64(names[at]);
-            base::write_fields(out, entries[at]);
-        }
-    }
-    template <class Entry>
-    static void read_places(byte_reader& in, interner<std::uint64_t>& names, std::vector<Entry>& entries,
-                            std::size_t most) {
+                  [&](std::uint32_t i, std::uint32_t j) { return names[i] < names[j]; });
+        std::size_t count = order.size();
+        a.count(count, 33);
         std::uint64_t before = 0;
-        bool is_first = true;
-        for (std::size_t n = in.count(33); n > 0 && in.ok(); --n) {
-            std::uint64_t const name = in.u64();
-            Entry next;
-            base::read_fields(in, next);
-            if (!in.expect(is_first || before < name)) return;
-            before = name;
-            is_first = false;
-            if (names.size() >= most) continue;
-            names.insert(name);
-            entries.push_back(next);
+        for (std::size_t k = 0; k < count && a.ok(); ++k) {
+            if constexpr (Archive::reads) {
+                std::uint64_t name = 0;
+                typename Entries::value_type next;
+                a(name, next);
+                if (!a.expect(k == 0 || before < name)) return;
+                before = name;
+                if (names.size() >= most) continue;
+                names.insert(name);
+                entries.push_back(next);
+            } else {
+                a(names[order[k]], entries[order[k]]);
+            }
         }
     }
 

@@ -6,10 +6,8 @@
 #pragma once
 
 #include <straggle/base/archive.hpp>
-#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
-#include <straggle/base/size.hpp>
 #include <straggle/detect/detector.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 
@@ -48,18 +46,11 @@ class job_views {
         if (at != jobs_.end() && at->job == job) jobs_.erase(at);
     }
 
-    void write(byte_writer& out) const {
-        out.count(jobs_.size());
-        for (known_job const& j : jobs_) base::write_fields(out, j);
-    }
-    // @pre this object is new
-    void read(byte_reader& in) {
-        for (std::size_t n = in.count(34); n > 0 && in.ok(); --n) {
-            known_job j{};
-            base::read_fields(in, j);
-            if (!in.expect(jobs_.empty() || jobs_.back().job < j.job)) return;
-            jobs_.push_back(std::move(j));
-        }
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a.items(self.jobs_, 34);
+        for (std::size_t j = 1; j < self.jobs_.size(); ++j)
+            a.expect(self.jobs_[j - 1].job < self.jobs_[j].job);
     }
 
     void begin(std::uint64_t job, double slots) {
@@ -112,12 +103,19 @@ class job_views {
     static constexpr std::uint32_t none = 0xffff'ffffu;
 
     struct known_node {
-        std::uint32_t node;
-        std::uint64_t finished;
-        double time;
+        std::uint32_t node = 0;
+        std::uint64_t finished = 0;
+        double time = 0;
+
+        template <class Self, class Archive>
+        static void fields(Self& self, Archive& a) {
+            constexpr std::uint32_t most_nodes = 0xffffff; // as in `task_stage::begin`
+            a(self.node, self.finished, self.time);
+            a.expect(self.node < most_nodes && self.time >= 0 && is_finite(self.time));
+        }
     };
     struct known_job {
-        std::uint64_t job;
+        std::uint64_t job = 0;
         std::uint64_t tasks = 0;
         double input = 0, begun = 1e300;
         std::vector<double> finished{}, per_input{};
@@ -127,35 +125,17 @@ class job_views {
         static void fields(Self& self, Archive& a) {
             a(self.job, self.tasks, self.input, self.begun);
             a.expect(self.input >= 0 && is_finite(self.input) && is_finite(self.begun));
-            std::uint64_t ended = self.finished.size(), nodes = self.nodes.size();
-            a.varint(ended);
-            a.varint(nodes);
-            constexpr std::uint64_t most_nodes = 0xffffff; // as in `task_stage::begin`
-            bool const is_possible =
-                ended <= most_times && ended <= self.tasks && nodes <= self.tasks && nodes <= most_nodes;
-            a.expect(is_possible);
-            if (!is_possible) return;
-            if constexpr (Archive::reads) {
-                if (a.bytes().left() / 16 < ended) return a.expect(false);
-                self.finished.resize(to_size(ended));
-                self.per_input.resize(to_size(ended));
-            }
             for (auto* const times : {&self.finished, &self.per_input}) {
+                a.items(*times, 8);
                 double before = 0;
-                for (auto& t : *times) {
-                    a(t);
+                for (double const t : *times) {
                     a.expect(t >= before && is_finite(t));
                     before = t;
                 }
             }
-            if constexpr (Archive::reads) {
-                if (a.bytes().left() / 20 < nodes) return a.expect(false);
-                self.nodes.resize(to_size(nodes));
-            }
-            for (auto& n : self.nodes) {
-                a(n.node, n.finished, n.time);
-                a.expect(n.node < most_nodes && n.time >= 0 && is_finite(n.time));
-            }
+            a.items(self.nodes, 16);
+            a.expect(self.finished.size() <= most_times && self.finished.size() <= self.tasks &&
+                     self.per_input.size() == self.finished.size() && self.nodes.size() <= self.tasks);
         }
     };
 

@@ -6,7 +6,6 @@
 /// feed; all limits are multiples of how long attempts and rounds take on this cluster.
 #pragma once
 
-#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/size.hpp>
@@ -150,36 +149,22 @@ class loop_guard {
         return longest_now_ > longest_before_ ? longest_now_ : longest_before_;
     }
 
-    void write(byte_writer& out) const {
-        for (double const x : {raw_, decided_, begun_, shift_, trusted_from_, news_, quiet_until_,
-                               longest_now_, longest_before_, ahead_to_})
-            out.real(x);
-        for (double const x : gaps_) out.real(x);
-        out.varint(rounds_);
-        out.varint(ended_);
-        out.u32(wild_);
-        out.u32(ahead_node_);
-        for (bool const x : {was_busy_, is_one_ahead_, has_ahead_}) out.flag(x);
-    }
-    void read(byte_reader& in) {
-        for (double* const x : {&raw_, &decided_, &begun_, &shift_, &trusted_from_, &news_, &quiet_until_,
-                                &longest_now_, &longest_before_, &ahead_to_}) {
-            *x = in.real();
-            in.expect(is_finite(*x));
-        }
-        in.expect(longest_now_ >= 0 && longest_before_ >= 0);
-        auto gaps = gaps_;
-        for (double& x : gaps) {
-            x = in.real();
-            in.expect(is_finite(x) && x >= 0);
-        }
-        set_gaps(gaps);
-        rounds_ = in.varint();
-        ended_ = in.varint();
-        wild_ = in.u32();
-        ahead_node_ = in.u32();
-        in.expect(wild_ < patience);
-        for (bool* const x : {&was_busy_, &is_one_ahead_, &has_ahead_}) *x = in.flag();
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.raw_, self.decided_, self.begun_, self.shift_, self.trusted_from_, self.news_);
+        a(self.quiet_until_, self.longest_now_, self.longest_before_, self.ahead_to_);
+        a.expect(are_finite(self.raw_, self.decided_, self.begun_, self.shift_, self.trusted_from_,
+                            self.news_, self.quiet_until_, self.longest_now_, self.longest_before_,
+                            self.ahead_to_));
+        a.expect(self.longest_now_ >= 0 && self.longest_before_ >= 0);
+        auto gaps = self.gaps_;
+        a(gaps);
+        for (double const gap : gaps) a.expect(is_finite(gap) && gap >= 0);
+        if constexpr (Archive::reads) self.set_gaps(gaps);
+        a.varint(self.rounds_);
+        a.varint(self.ended_);
+        a(self.wild_, self.ahead_node_, self.was_busy_, self.is_one_ahead_, self.has_ahead_);
+        a.expect(self.wild_ < patience);
     }
 
   private:
@@ -262,17 +247,14 @@ class action_meter {
         for (std::uint64_t const n : counts_) sum += n;
         return sum;
     }
-    void write(byte_writer& out) const {
-        out.real(begin_);
-        for (std::size_t i = 0; i < counts_.size(); ++i) out.varint(counts_[(head_ + i) % counts_.size()]);
-    }
-    void read(byte_reader& in) {
-        begin_ = in.real();
-        in.expect(is_finite(begin_));
-        head_ = 0;
-        for (std::uint64_t& n : counts_) {
-            n = in.varint();
-            in.expect(n < (std::uint64_t{1} << 48));
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.begin_);
+        a.varint(self.head_);
+        a.expect(is_finite(self.begin_) && self.head_ < self.counts_.size());
+        for (auto& n : self.counts_) {
+            a.varint(n);
+            a.expect(n < (std::uint64_t{1} << 48));
         }
     }
 

@@ -6,11 +6,11 @@
 /// what is safe, allowed and not known to be useless enters the plan.
 #pragma once
 
+#include <straggle/base/archive.hpp>
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
-#include <straggle/base/size.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/node_stage.hpp>
 #include <straggle/gang/end_watch.hpp>
@@ -204,16 +204,7 @@ class mitigation_loop {
     }
 
     void write(byte_writer& out) const {
-        guard_.write(out);
-        meter_.write(out);
-        effects_.write(out);
-        write_memory(out, span_of(memory_));
-        jobs_.write(out);
-        out.real(last_round_);
-        out.u64(draws_);
-        out.count(excluded_);
-        out.u8(static_cast<std::uint8_t>(quiet_why_));
-        out.flag(has_met_);
+        base::write_fields(out, *this);
         out.flag(storing_part<NodePart>);
         if constexpr (storing_part<NodePart>) nodes_.write(out);
         out.flag(storing_part<CopyPart>);
@@ -221,19 +212,7 @@ class mitigation_loop {
     }
     // @pre this loop is new
     status read(byte_reader& in) {
-        guard_.read(in);
-        meter_.read(in);
-        effects_.read(in);
-        read_memory(in, memory_);
-        jobs_.read(in);
-        last_round_ = in.real();
-        in.expect(is_finite(last_round_));
-        draws_ = in.u64();
-        excluded_ = to_size(in.varint());
-        std::uint8_t const why = in.u8();
-        if (in.expect(why < mitigate::plan_note_count && excluded_ <= memory_.size()))
-            quiet_why_ = static_cast<mitigate::plan_note>(why);
-        has_met_ = in.flag();
+        base::read_fields(in, *this);
         if (!in.expect(in.flag() == storing_part<NodePart>, status::wrong_kind)) return in.reason();
         if constexpr (storing_part<NodePart>)
             if (status const s = nodes_.read(in); s != status::ok) return s;
@@ -242,6 +221,14 @@ class mitigation_loop {
             if (status const s = copies_.read(in); s != status::ok) return s;
         is_restored_ = true;
         return in.finish();
+    }
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.guard_, self.meter_, self.effects_, self.jobs_, self.last_round_, self.draws_, self.has_met_);
+        a.code(self.quiet_why_, mitigate::plan_note_count);
+        a.items(self.memory_, 18);
+        a.varint(self.excluded_);
+        a.expect(is_finite(self.last_round_) && self.excluded_ <= self.memory_.size());
     }
 
   private:

@@ -5,7 +5,6 @@
 /// Private part of `mitigate/speculator.hpp`: how full the node of each task was while the task ran.
 #pragma once
 
-#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
@@ -45,30 +44,22 @@ class node_crowds {
         return std::clamp((sum(node, time) - sum_then) / (time - start), 0.0, 1.0);
     }
 
-    void write(byte_writer& out) const {
-        out.flag(has_begun_);
-        out.real(now_);
-        out.count(nodes_.size());
-        for (crowd const& c : nodes_) {
-            out.real(c.sum);
-            out.real(c.share);
-        }
-    }
-    void read(byte_reader& in) {
-        has_begun_ = in.flag();
-        now_ = in.real();
-        in.expect(is_finite(now_));
-        nodes_.resize(in.count(16));
-        for (crowd& c : nodes_) {
-            c.sum = in.real();
-            c.share = in.real();
-            in.expect(c.sum >= 0 && is_finite(c.sum) && c.share >= 0 && c.share <= 1);
-        }
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.has_begun_, self.now_);
+        a.expect(is_finite(self.now_));
+        a.items(self.nodes_, 16);
     }
 
   private:
     struct crowd {
         double sum = 0, share = 0;
+
+        template <class Self, class Archive>
+        static void fields(Self& self, Archive& a) {
+            a(self.sum, self.share);
+            a.expect(self.sum >= 0 && is_finite(self.sum) && self.share >= 0 && self.share <= 1);
+        }
     };
     std::vector<crowd> nodes_{};
     double now_ = 0;

@@ -107,23 +107,13 @@ class running_jobs {
         return (tasks_ + as_many * before) / (over_ + as_many);
     }
 
-    void write(byte_writer& out) const {
-        out.real(tasks_);
-        out.real(over_);
-        out.count(jobs_.size());
-        for (running_job const& j : jobs_) base::write_fields(out, j);
-    }
-    // @pre this object is new
-    void read(byte_reader& in) {
-        tasks_ = in.real();
-        over_ = in.real();
-        in.expect(tasks_ >= 0 && tasks_ < 1e15 && over_ >= 0 && over_ <= 200);
-        for (std::size_t n = in.count(25); n > 0 && in.ok(); --n) {
-            running_job j{};
-            base::read_fields(in, j);
-            if (!in.expect(jobs_.empty() || jobs_.back().job < j.job)) return;
-            jobs_.push_back(j);
-        }
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.tasks_, self.over_);
+        a.expect(self.tasks_ >= 0 && self.tasks_ < 1e15 && self.over_ >= 0 && self.over_ <= 200);
+        a.items(self.jobs_, 25);
+        for (std::size_t j = 1; j < self.jobs_.size(); ++j)
+            a.expect(self.jobs_[j - 1].job < self.jobs_[j].job);
     }
 
   private:
@@ -144,8 +134,8 @@ class running_jobs {
 };
 
 struct no_views {
-    static void write(byte_writer&) noexcept {}
-    static void read(byte_reader&) noexcept {}
+    template <class Self, class Archive>
+    static constexpr void fields(Self&, Archive&) noexcept {}
 };
 
 template <class Scan = detect::straggler_scan<detect::tail_of_siblings>>
@@ -221,29 +211,18 @@ class task_stage {
     void write(byte_writer& out) const {
         siblings_.write(out);
         progress_.write(out);
-        jobs_.write(out);
-        views_.write(out);
-        out.real(usual_);
-        out.real(ended_);
-        crowds_.write(out);
-        out.count(nodes_.size());
-        for (node_note const& n : nodes_) out.real(n.slow); // for tasks that end before the next round
+        base::write_fields(out, *this);
     }
     void read(byte_reader& in) {
         siblings_.read(in);
         progress_.read(in);
-        jobs_.read(in);
-        views_.read(in);
-        double const usual = in.real(), ended = in.real();
-        if (!in.expect(usual >= 0 && is_finite(usual) && ended >= 0 && ended <= 200)) return;
-        usual_ = usual;
-        ended_ = ended;
-        crowds_.read(in);
-        nodes_.resize(in.count(8));
-        for (node_note& n : nodes_) {
-            n.slow = in.real();
-            in.expect(n.slow > 0 && is_finite(n.slow));
-        }
+        base::read_fields(in, *this);
+    }
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.jobs_, self.views_, self.usual_, self.ended_, self.crowds_);
+        a.expect(self.usual_ >= 0 && is_finite(self.usual_) && self.ended_ >= 0 && self.ended_ <= 200);
+        a.items(self.nodes_, 8);
     }
     void merge(task_stage const& other) {
         siblings_.merge(other.siblings_);
@@ -288,6 +267,13 @@ class task_stage {
         slowdown seen{}; // which it is believed from
         record::slow_guess now{};
         bool hung = false, late = false;
+
+        // For tasks that end before the next round.
+        template <class Self, class Archive>
+        static void fields(Self& self, Archive& a) {
+            a(self.slow);
+            a.expect(self.slow > 0 && is_finite(self.slow));
+        }
     };
 
     [[nodiscard]] double slow_of(std::uint32_t node) const noexcept {

@@ -22,16 +22,10 @@ class batch_trust {
         wrong_ *= kept;
     }
 
-    template <class Writer>
-    void write(Writer& out) const {
-        out.real(right_);
-        out.real(wrong_);
-    }
-    template <class Reader>
-    void read(Reader& in) {
-        right_ = in.real();
-        wrong_ = in.real();
-        in.expect(right_ >= 0 && right_ < 1e300 && wrong_ >= 0 && wrong_ < 1e300);
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.right_, self.wrong_);
+        for (double const x : {self.right_, self.wrong_}) a.expect(x >= 0 && x < 1e300);
     }
 
   private:

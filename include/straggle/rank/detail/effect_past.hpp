@@ -7,10 +7,9 @@
 #pragma once
 
 #include <straggle/base/archive.hpp>
-#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
-#include <straggle/base/size.hpp>
+#include <straggle/rank/detail/log_ticks.hpp>
 #include <straggle/rank/detail/relative_times.hpp>
 #include <straggle/record/slowdown.hpp>
 
@@ -29,6 +28,13 @@ struct effect_cell {
     float input = 0;  // log input per task relative to the job's mean, averaged
     double tasks = 0; // ended tasks; unfinished ones count by how informative their age is
     double mean = 0;
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.node, self.tasks, self.mean, self.input);
+        a.expect(self.tasks >= 0 && self.tasks < most_tasks && std::fabs(self.mean) < most_log &&
+                 std::fabs(self.input) < 2000);
+    }
 };
 
 // The attempts of one job, or of one stretch of it.
@@ -47,6 +53,18 @@ struct effect_group {
     double shift = 0;                // mean time if all nodes were equal; the solver finds it
     double base = 0;                 // tasks on the nodes that determine the shift
     bool is_without = false;         // the shift excludes nodes set apart
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.job, self.window, self.kind, self.closed, self.variance, self.tasks, self.squares);
+        a(self.freedom, self.inputs, self.products, self.shift, self.base, self.is_without);
+        log_input_field(self.input, a);
+        a.varint(self.cells);
+        a.expect(are_finite(self.closed, self.squares, self.freedom, self.inputs, self.products, self.base));
+        a.expect(self.variance > 0 && self.variance < most_tasks && self.tasks >= 0 && self.tasks < 1e300 &&
+                 std::fabs(self.shift) < most_log);
+        a.expect(self.squares >= 0 && self.freedom >= 0 && self.inputs >= 0 && self.base >= 0);
+    }
 };
 
 // Corrects finished jobs of a kind for a change `more` in the exponent of input.
@@ -172,7 +190,6 @@ inline void link_groups(node_links& links, std::span<effect_group const> groups,
 class effect_past {
   public:
     static constexpr std::uint64_t recent_windows = 16;
-    static constexpr double most_log = 1e4; // beyond the logarithm of any ratio of times
 
     struct node_sums {
         effect_sums all, recent;
@@ -195,50 +212,36 @@ class effect_past {
     [[nodiscard]] bool is_valid() const noexcept { return is_valid_; }
     void forget() noexcept { is_valid_ = false; }
     // The sums, because those found anew would differ by rounding.
-    void write(byte_writer& out) const {
-        out.flag(is_valid_);
-        if (!is_valid_) return;
-        for (std::size_t const n : {groups_, recent_group_, solved_cells_}) out.varint(n);
-        out.varint(window_);
-        out.varint(solved_at_);
-        for (double const x : {squares_, freedom_, usual_}) out.real(x);
-        out.count(nodes_.size());
-        for (node_sums const& n : nodes_) base::write_fields(out, n);
-        out.count(shifted_at_.size());
-        for (double const x : shifted_at_) out.real(x);
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.is_valid_);
+        if (!self.is_valid_) return;
+        a.varint(self.groups_);
+        a.varint(self.recent_group_);
+        a.varint(self.solved_cells_);
+        a.varint(self.window_);
+        a.varint(self.solved_at_);
+        a(self.squares_, self.freedom_, self.usual_);
+        for (double const x : {self.squares_, self.freedom_, self.usual_}) a.expect(x >= 0 && is_finite(x));
+        a.items(self.nodes_, 2 * (7 * 8 + 4) + 8);
+        a.items(self.shifted_at_, 8);
+        for (double const x : self.shifted_at_) a.expect(std::fabs(x) < most_log);
     }
-    void read(byte_reader& in, std::size_t nodes, std::span<effect_group const> groups,
-              std::span<effect_cell const> cells, std::uint64_t window) {
-        is_valid_ = in.flag();
-        if (!is_valid_) return;
-        std::uint64_t const taken = in.varint(), lately = in.varint(), solved = in.varint();
-        window_ = in.varint();
-        solved_at_ = in.varint();
-        for (double* const x : {&squares_, &freedom_, &usual_}) {
-            *x = in.real();
-            in.expect(*x >= 0 && is_finite(*x));
+    // After reading: whether the sums can be those of these groups. Finds what follows from them.
+    bool resume(std::size_t nodes, std::span<effect_group const> groups, std::span<effect_cell const> cells,
+                std::uint64_t window) {
+        if (!is_valid_) return true;
+        is_valid_ = groups_ <= groups.size() && recent_group_ <= groups_ && solved_at_ <= window_ &&
+                    window_ <= window && nodes_.size() <= nodes && shifted_at_.size() <= nodes_.size();
+        if (!is_valid_) return false;
+        cells_ = recent_cell_ = 0;
+        for (std::size_t g = 0; g < groups_; ++g) {
+            if (g < recent_group_) recent_cell_ += groups[g].cells;
+            cells_ += groups[g].cells;
         }
-        is_valid_ = in.expect(taken <= groups.size() && lately <= taken && solved_at_ <= window_ &&
-                              window_ <= window && solved <= cells.size());
-        if (!is_valid_) return;
-        solved_cells_ = to_size(solved);
-        for (; groups_ < taken; ++groups_) {
-            if (groups_ < lately) recent_cell_ += groups[groups_].cells;
-            cells_ += groups[groups_].cells;
-        }
-        recent_group_ = to_size(lately);
-        in.expect(solved_cells_ <= cells_);
-        nodes_.resize(in.count(2 * (7 * 8 + 4) + 8));
-        for (node_sums& n : nodes_) base::read_fields(in, n);
-        shifted_at_.resize(in.count(8));
-        for (double& x : shifted_at_) {
-            x = in.real();
-            in.expect(std::fabs(x) < most_log);
-        }
-        is_valid_ = in.expect(nodes_.size() <= nodes && shifted_at_.size() <= nodes_.size());
-        if (!is_valid_) return;
         links_.reset(nodes_.size());
         link_groups(links_, groups.first(groups_), cells.first(cells_));
+        return solved_cells_ <= cells_;
     }
     // Starts without any finished group.
     void clear(std::size_t nodes) {

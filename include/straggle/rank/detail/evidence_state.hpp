@@ -6,6 +6,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/rank/detail/batch_trust.hpp>
 #include <straggle/rank/detail/group_builder.hpp>
@@ -215,6 +216,18 @@ class evidence_state {
         bool outrun = false;        // lost to a copy
         bool is_slow_now = false;   // as counted by count_onsets
 
+        template <class Self, class Archive>
+        static void fields(Self& self, Archive& a) {
+            a(self.booked, self.races, self.last_ended, self.outruns, self.outrun_log, self.given_up);
+            a(self.given_up_log, self.killed, self.killed_in_a_row, self.outrun, self.is_slow_now);
+            a(self.slow, self.now, self.restored, self.hung);
+            a.expect(are_finite(self.last_ended, self.killed, self.killed_in_a_row) && self.killed >= 0 &&
+                     self.killed_in_a_row >= 0);
+            a.expect(self.booked >= 0 && self.booked < most_tasks && std::fabs(self.races) < most_tasks);
+            a.expect(self.outruns >= 0 && self.outruns <= most_outruns && std::fabs(self.outrun_log) <= 100);
+            a.expect(self.given_up >= 0 && self.given_up <= most_outruns &&
+                     std::fabs(self.given_up_log) <= 100);
+        }
         // An attempt was killed at this multiple of the usual time.
         void give_up(double log_times) noexcept {
             given_up += 1;

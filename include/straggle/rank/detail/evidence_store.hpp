@@ -5,7 +5,6 @@
 /// Private part of `rank/slowdown_evidence.hpp`: updates its state.
 #pragma once
 
-#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
@@ -150,8 +149,9 @@ class evidence_store : public evidence_state {
     void merge(evidence_store const& other, std::span<std::uint32_t const> node_of, double later,
                std::uint32_t max_nodes, std::size_t max_attempts, std::size_t max_jobs);
 
-    void write(byte_writer& out) const;
-    status read(byte_reader& in, std::uint32_t max_nodes, std::size_t max_cells);
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a);
+    [[nodiscard]] std::size_t cells() const noexcept { return cells_.size(); }
 
     // Ended attempts without any comparison.
     [[nodiscard]] std::uint64_t uncompared() const noexcept { return uncompared_; }
@@ -434,6 +434,11 @@ class evidence_store : public evidence_state {
 
     // Checks how long attempts have run, to find nodes that hang.
     void watch_hung(double now);
+
+    template <class Self, class Archive>
+    static void group_fields(Self& self, Archive& a);
+    template <class Self, class Archive>
+    static void job_fields(Self& self, Archive& a);
 
     interner<std::uint64_t> closed_; // jobs that have a group
     std::uint64_t uncompared_ = 0;

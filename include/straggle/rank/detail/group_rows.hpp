@@ -22,6 +22,15 @@ struct node_belief {
     double paced = 0;        // number of attempts in that mean
     double since = -1e300;   // earlier attempts do not count
     bool probing = false;    // its copies count
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.log_slowdown, self.proved, self.usual, self.charge, self.pace, self.paced, self.since);
+        a(self.probing);
+        for (double const x : {self.log_slowdown, self.proved, self.usual, self.charge, self.pace})
+            a.expect(std::fabs(x) < most_log);
+        a.expect(self.paced >= 0 && self.paced <= 32 && is_finite(self.since));
+    }
 };
 
 // Score of one job on one node for the detectors, in standard deviations of one task.

@@ -6,7 +6,6 @@
 /// of job.
 #pragma once
 
-#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
@@ -93,36 +92,16 @@ class input_slopes {
             kinds_[at].add(other.kinds_[k + std::size_t{1}]);
         }
     }
-    void write(byte_writer& out) const {
-        out.count(kinds_.size());
-        for (std::size_t k = 0; k < kinds_.size(); ++k) {
-            out.u64(k == 0 ? 0 : names_[static_cast<std::uint32_t>(k - 1)]);
-            kind_sums const& s = kinds_[k];
-            for (double const x : {s.n, s.xx, s.xy, s.yy, s.used}) out.real(x);
-        }
-        out.count(nodes_.size());
-        for (node_means const& m : nodes_)
-            for (double const x : {m.n, m.input, m.time}) out.real(x);
-    }
-    void read(byte_reader& in, std::size_t most_nodes) {
-        std::size_t const kinds = in.count(8 + 40);
-        if (!in.expect(kinds <= most_kinds + 1)) return;
-        kinds_.resize(kinds);
-        for (std::size_t k = 0; k < kinds && in.ok(); ++k) {
-            std::uint64_t const name = in.u64();
-            if (k != 0) in.expect(names_.insert(name) == k - 1);
-            kind_sums& s = kinds_[k];
-            for (double* const x : {&s.n, &s.xx, &s.xy, &s.yy, &s.used}) *x = in.real();
-            in.expect(s.n >= 0 && s.xx >= 0 && s.yy >= 0 && is_finite(s.n) && is_finite(s.xx) &&
-                      is_finite(s.xy) && is_finite(s.yy) && s.used >= 0 && s.used <= steepest);
-        }
-        std::size_t const nodes = in.count(24);
-        if (!in.expect(nodes <= most_nodes)) return;
-        nodes_.resize(nodes);
-        for (std::size_t i = 0; i < nodes && in.ok(); ++i) {
-            node_means& m = nodes_[i];
-            for (double* const x : {&m.n, &m.input, &m.time}) *x = in.real();
-            in.expect(m.n >= 0 && is_finite(m.n) && is_finite(m.input) && is_finite(m.time));
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a.items(self.kinds_, 40);
+        a.items(self.nodes_, 24);
+        if (!a.expect(self.kinds_.size() <= most_kinds + 1)) return;
+        for (std::uint32_t k = 0; k + std::size_t{1} < self.kinds_.size(); ++k) {
+            std::uint64_t name = 0;
+            if constexpr (!Archive::reads) name = self.names_[k];
+            a(name);
+            if constexpr (Archive::reads) a.expect(self.names_.insert(name) == k);
         }
     }
 
@@ -130,11 +109,23 @@ class input_slopes {
     static constexpr double steepest = 2;
     struct node_means {
         double n = 0, input = 0, time = 0;
+
+        template <class Self, class Archive>
+        static void fields(Self& self, Archive& a) {
+            a(self.n, self.input, self.time);
+            a.expect(self.n >= 0 && are_finite(self.n, self.input, self.time));
+        }
     };
     struct kind_sums {
         double n = 0, xx = 0, xy = 0, yy = 0; // sums of squares within jobs and nodes
         double used = 0;                      // slope by which times are corrected
 
+        template <class Self, class Archive>
+        static void fields(Self& self, Archive& a) {
+            a(self.n, self.xx, self.xy, self.yy, self.used);
+            a.expect(are_finite(self.n, self.xx, self.xy, self.yy) && self.n >= 0 && self.xx >= 0 &&
+                     self.yy >= 0 && self.used >= 0 && self.used <= steepest);
+        }
         void add(double xx_more, double xy_more, double yy_more) noexcept {
             n += 1;
             xx += xx_more;

@@ -22,17 +22,6 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Stands for an unknown log input.
-inline constexpr float unknown_input = std::numeric_limits<float>::quiet_NaN();
-[[nodiscard]] inline float log_input(double input) noexcept {
-    return input > 0 && is_finite(input) ? static_cast<float>(std::log(input)) : unknown_input;
-}
-// How far one log of input lies beyond another; 0 if either is unknown.
-[[nodiscard]] inline double input_beyond(float input, float usual) noexcept {
-    double const more = static_cast<double>(input) - static_cast<double>(usual);
-    return is_nan(more) ? 0.0 : more;
-}
-
 // An ended attempt, in compact form.
 struct timed_attempt {
     std::uint64_t task = no_task;
@@ -43,6 +32,17 @@ struct timed_attempt {
     bool censored = false; // the full time would have been longer
     bool copy = false;
     bool killed = false; // for another reason than a faster attempt of its task
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        std::int64_t wide = self.ticks;
+        a(self.task, self.end, self.node, wide);
+        log_input_field(self.input, a);
+        a(self.censored, self.copy, self.killed);
+        bool const is_valid = is_finite(self.end) && wide > -80000000 && wide < 80000000;
+        a.expect(is_valid);
+        if constexpr (Archive::reads) self.ticks = is_valid ? static_cast<std::int32_t>(wide) : 0;
+    }
 };
 
 // A job, or its attempts since its last stretch was closed.
@@ -57,6 +57,13 @@ struct live_job {
     bool fresh = false;                       // an attempt ended since it was last examined
     bool over = false;                        // waits for the next update to be closed
     std::uint32_t killed = 0, with_input = 0; // attempts
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.kind, self.opened, self.last_seen, self.longest, self.weighed, self.fresh, self.over);
+        a.expect(are_finite(self.opened, self.last_seen, self.longest, self.weighed) && self.longest >= 0);
+        a.items(self.attempts, 8 + 8 + 4 + 8 + 8 + 3);
+    }
 };
 
 class job_memory {
@@ -110,6 +117,18 @@ class job_memory {
         for (std::size_t i = unused.size(); i-- > 0;) keys_.erase(unused[i]);
         for (std::uint32_t job = this->bound(); job-- > 0;)
             if (keys_.contains(job)) keys_.erase(job);
+    }
+    // Adds a job that was read. @pre it is not here
+    void insert(std::uint64_t key, live_job const& read) {
+        std::uint32_t const at = insert(key, read.last_seen);
+        live_job& job = jobs_[at];
+        job.opened = read.opened;
+        job.kind = read.kind;
+        job.longest = read.longest;
+        job.weighed = read.weighed;
+        job.fresh = read.fresh;
+        if (read.over) end(at);
+        for (timed_attempt const& a : read.attempts) add(at, a);
     }
     // Strong guarantee.
     void add(std::uint32_t job, timed_attempt const& attempt) {

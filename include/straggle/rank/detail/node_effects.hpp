@@ -113,27 +113,20 @@ class effect_solver {
         is_known_ = spread > 0;
     }
     // What the next solution starts from.
-    void write(byte_writer& out) const {
-        past_.write(out);
-        if (!past_.is_valid()) return;
-        out.count(value_.size());
-        for (std::size_t i = 0; i < value_.size(); ++i) {
-            out.real(value_[i]);
-            out.flag(apart_[i] != 0);
-        }
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.past_);
+        if (!self.past_.is_valid()) return;
+        a.items(self.value_, 8);
+        a.items(self.apart_, 1);
+        a.expect(self.apart_.size() == self.value_.size());
+        for (double const x : self.value_) a.expect(std::fabs(x) < most_log);
+        for (std::uint8_t const x : self.apart_) a.expect(x <= 1);
     }
-    void read(byte_reader& in, std::size_t nodes, std::span<effect_group const> groups,
-              std::span<effect_cell const> cells, std::uint64_t window) {
-        past_.read(in, nodes, groups, cells, window);
-        if (!past_.is_valid()) return;
-        value_.resize(in.count(9));
-        apart_.resize(value_.size());
-        in.expect(value_.size() <= nodes);
-        for (std::size_t i = 0; i < value_.size() && in.ok(); ++i) {
-            value_[i] = in.real();
-            apart_[i] = in.flag() ? 1 : 0;
-            in.expect(std::fabs(value_[i]) < effect_past::most_log);
-        }
+    // After reading: whether it can be that of these groups.
+    bool resume(std::size_t nodes, std::span<effect_group const> groups, std::span<effect_cell const> cells,
+                std::uint64_t window) {
+        return value_.size() <= nodes && past_.resume(nodes, groups, cells, window);
     }
 
   private:

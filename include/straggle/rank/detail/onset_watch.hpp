@@ -32,16 +32,11 @@ class onset_rate {
     // The log rate.
     [[nodiscard]] double log() const noexcept { return log_; }
 
-    template <class Writer>
-    void write(Writer& out) const {
-        out.real(windows_);
-        out.real(onsets_);
-    }
-    template <class Reader>
-    void read(Reader& in) {
-        windows_ = in.real();
-        onsets_ = in.real();
-        if (in.expect(onsets_ >= 0 && onsets_ <= windows_ && windows_ < 1e15)) settle();
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.windows_, self.onsets_);
+        a.expect(self.onsets_ >= 0 && self.onsets_ <= self.windows_ && self.windows_ < 1e15);
+        if constexpr (Archive::reads) self.settle();
     }
 
   private:
@@ -67,16 +62,10 @@ class onset_extent {
     }
     [[nodiscard]] double value() const noexcept { return mean_ > 0 ? std::exp(mean_) : 1.0; }
 
-    template <class Writer>
-    void write(Writer& out) const {
-        out.real(tasks_);
-        out.real(mean_);
-    }
-    template <class Reader>
-    void read(Reader& in) {
-        tasks_ = in.real();
-        mean_ = in.real();
-        in.expect(tasks_ >= first_tasks && tasks_ <= 256 && std::fabs(mean_) <= 100);
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.tasks_, self.mean_);
+        a.expect(self.tasks_ >= first_tasks && self.tasks_ <= 256 && std::fabs(self.mean_) <= 100);
     }
 
   private:
@@ -124,15 +113,11 @@ class onset_filter {
         return log_odds < log_of_least ? 0.0 : 1 / (1 + std::exp(-log_odds));
     }
 
-    template <class Writer>
-    void write(Writer& out) const {
-        for (double const x : {log_sum_, tasks_, plain_}) out.real(x);
-    }
-    template <class Reader>
-    void read(Reader& in) {
-        for (double* const x : {&log_sum_, &tasks_, &plain_}) *x = in.real();
-        in.expect(log_sum_ >= lowest && log_sum_ < 1e300 && tasks_ >= 0 && tasks_ < 1e15 &&
-                  std::fabs(plain_) <= 1000);
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.log_sum_, self.tasks_, self.plain_);
+        a.expect(self.log_sum_ >= lowest && self.log_sum_ < 1e300 && self.tasks_ >= 0 && self.tasks_ < 1e15 &&
+                 std::fabs(self.plain_) <= 1000);
     }
 
   private:

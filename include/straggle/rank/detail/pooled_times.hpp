@@ -72,30 +72,17 @@ class pooled_times {
         return longer(static_cast<double>(at) * step) <= all * p + 2 * std::sqrt(all * each);
     }
 
-    template <class Writer>
-    void write(Writer& out) const {
-        out.real(total_);
-        for (double const a : above_) out.real(a);
-        for (std::size_t l = 0; l < levels.size(); ++l) {
-            out.real(between_[l]);
-            out.real(scale_[l]);
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.total_, self.above_, self.between_, self.scale_);
+        a.expect(self.total_ >= 0 && self.total_ < 1e300);
+        double before = self.total_;
+        for (double const x : self.above_) {
+            a.expect(x >= 0 && x <= before);
+            before = x;
         }
-    }
-    template <class Reader>
-    void read(Reader& in) {
-        total_ = in.real();
-        in.expect(total_ >= 0 && total_ < 1e300);
-        double before = total_;
-        for (double& a : above_) {
-            a = in.real();
-            in.expect(a >= 0 && a <= before);
-            before = a;
-        }
-        for (std::size_t l = 0; l < levels.size(); ++l) {
-            between_[l] = in.real();
-            scale_[l] = in.real();
-            in.expect(between_[l] > -1e300 && between_[l] < 1e300 && scale_[l] >= 0 && scale_[l] < 1e300);
-        }
+        for (double const x : self.between_) a.expect(x > -1e300 && x < 1e300);
+        for (double const x : self.scale_) a.expect(x >= 0 && x < 1e300);
     }
 
   private:

@@ -45,21 +45,12 @@ class score_prices {
     [[nodiscard]] score_rates upward() const noexcept { return prices(high_); }
     [[nodiscard]] score_rates downward() const noexcept { return prices(low_); }
 
-    template <class Writer>
-    void write(Writer& out) const {
-        out.real(weight_);
-        for (score_rates const* const side : {&high_, &low_})
-            for (double const x : *side) out.real(x);
-    }
-    template <class Reader>
-    void read(Reader& in) {
-        weight_ = in.real();
-        in.expect(weight_ >= 1 && weight_ <= most);
-        for (score_rates* const side : {&high_, &low_})
-            for (double& x : *side) {
-                x = in.real();
-                in.expect(x > 0 && x < 1e300);
-            }
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.weight_, self.high_, self.low_);
+        a.expect(self.weight_ >= 1 && self.weight_ <= most);
+        for (score_rates const& side : {self.high_, self.low_})
+            for (double const x : side) a.expect(x > 0 && x < 1e300);
     }
 
   private:
@@ -96,16 +87,10 @@ class log_evidences {
             if (other.log_sum_[k] > log_sum_[k]) log_sum_[k] = other.log_sum_[k];
     }
 
-    template <class Writer>
-    void write(Writer& out) const {
-        for (double const l : log_sum_) out.real(l);
-    }
-    template <class Reader>
-    void read(Reader& in) {
-        for (double& l : log_sum_) {
-            l = in.real();
-            in.expect(l >= lowest && l < 1e300);
-        }
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.log_sum_);
+        for (double const l : self.log_sum_) a.expect(l >= lowest && l < 1e300);
     }
 
   protected:

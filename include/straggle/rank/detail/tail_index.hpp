@@ -31,16 +31,10 @@ class tail_index {
         return std::clamp(3 * squares / cubes, least, most);
     }
 
-    template <class Writer>
-    void write(Writer& out) const {
-        out.real(squares_);
-        out.real(cubes_);
-    }
-    template <class Reader>
-    void read(Reader& in) {
-        squares_ = in.real();
-        cubes_ = in.real();
-        in.expect(squares_ >= 0 && squares_ < 1e300 && cubes_ >= 0 && cubes_ < 1e300);
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.squares_, self.cubes_);
+        for (double const x : {self.squares_, self.cubes_}) a.expect(x >= 0 && x < 1e300);
     }
 
   private:
