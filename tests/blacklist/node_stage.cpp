@@ -412,6 +412,23 @@ TEST_CASE("two generations: a group that was always slow is nobody's fault, one 
     CHECK(found >= 7);
 }
 
+TEST_CASE("the nodes of a slower class that get work first are not excluded before the class is known") {
+    std::vector<double> factors(60, 1.0);
+    for (std::size_t n = 0; n < 60; n += 3) factors[n] = 1.5;
+    cluster c(factors);
+    c.sigma = 0.1;
+    for (std::uint32_t n = 0; n < 60; ++n) {
+        c.rows[n].machine_class = n % 3 == 0 ? 1 : 2;
+        if (n % 3 == 0 && n >= 18) c.rows[n].slots = 0; // reserved for others
+    }
+    for (int i = 0; i < 20; ++i) {
+        c.step();
+        for (std::uint32_t n = 0; n < 60; ++n) CHECK(c.decisions.state(n) == node_state::healthy);
+    }
+    c.factors[3] = 4;
+    CHECK(c.until(3, node_state::excluded, 40) <= 20);
+}
+
 TEST_CASE("without leave nothing new is excluded, and what stands goes on") {
     cluster c(ten(3, 3));
     c.may_exclude = false;

@@ -11,6 +11,7 @@
 #include <straggle/rank/slowdown_evidence.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -110,12 +111,26 @@ class machine_classes {
         m.usual = usual;
         evidence.tolerate(node, usual);
     }
+    // Once half of a class is well known, its usual slowdown is the median. Before that, only what is
+    // significantly slower is believed, so that its first nodes are not excluded for what all of them are by
+    // design.
     void judge_told(std::span<entry const> alike, slowdown_evidence& evidence) {
-        auto const is_known = [](entry const& e) { return e.known.is_known() && e.known.tasks >= 8; };
-        std::size_t known = 0;
-        for (entry const& e : alike) known += is_known(e) ? 1u : 0u;
-        if (known < 3 || 2 * known < alike.size()) return;
-        double const usual = median(alike, is_known);
+        auto const is_known = [](entry const& e) { return e.known.is_known(); };
+        auto const is_well_known = [](entry const& e) { return e.known.is_known() && e.known.tasks >= 8; };
+        std::size_t known = 0, well_known = 0;
+        double variance = 0; // of the logarithm of one node, on average
+        for (entry const& e : alike) {
+            if (!is_known(e)) continue;
+            double const error = std::log(e.known.high / e.known.value) / 1.96;
+            variance += (error * error - variance) / static_cast<double>(++known);
+            well_known += is_well_known(e) ? 1u : 0u;
+        }
+        bool const is_certain = well_known >= 3 && 2 * well_known >= alike.size();
+        if (known < 3) return;
+        double const usual = is_certain ? median(alike, is_well_known) : median(alike, is_known);
+        constexpr double of_median = 1.57; // its variance relative to that of a mean
+        double const error = std::sqrt(of_median * variance / static_cast<double>(known));
+        if (!is_certain && !(std::log(usual) > 0.05 + 2 * error)) return;
         for (entry const& e : alike) set(e.node, usual, evidence);
     }
     void judge_untold(std::span<entry const> alike, slowdown_evidence& evidence, double least_share) {
