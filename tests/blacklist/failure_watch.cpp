@@ -628,3 +628,17 @@ TEST_CASE("where a task has failed is remembered until it ends well") {
     d.observe(done(3, 7), 2);
     CHECK(!d.has_failed(1, 7, 2));
 }
+
+TEST_CASE("a failed task on too many nodes is refused without a look at the others") {
+    straggle::byte_writer out;
+    for (int k = 0; k < 5; ++k) out.real(0);
+    out.varint(0);
+    out.count(0);
+    out.count(0);
+    out.count(1);
+    out.u8(255); // nodes of a task
+    straggle::byte_reader in(out.payload());
+    failure_watch watch;
+    straggle::base::read_fields(in, watch);
+    CHECK(in.reason() == straggle::status::corrupt);
+}

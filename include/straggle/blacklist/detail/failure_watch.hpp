@@ -314,7 +314,8 @@ class failure_watch {
         a.items(self.tasks_, 1);
         a.expect((self.ended_.empty() || self.ended_.size() == max_jobs) &&
                  (self.tasks_.empty() || self.tasks_.size() == max_tasks));
-        if constexpr (Archive::reads) self.add_up(a);
+        if constexpr (Archive::reads)
+            if (a.ok()) self.add_up(a);
     }
 
   private:
