@@ -868,6 +868,33 @@ TEST_CASE("what is stored decides as the original does") {
     }
 }
 
+TEST_CASE("nodes without any job are restored, too") {
+    slowdown_evidence a, b;
+    for (std::uint32_t n = 0; n < 10; ++n) a.tolerate(n, 2);
+    byte_writer out;
+    a.write(out);
+    byte_reader in(out.payload());
+    CHECK(b.read(in) == status::ok);
+    CHECK(in.at_end());
+}
+
+TEST_CASE("sums over groups are refused if a node in them has none") {
+    byte_writer out;
+    out.flag(true);
+    out.varint(1); // a group
+    for (int k = 0; k < 4; ++k) out.varint(0);
+    for (int k = 0; k < 3; ++k) out.real(0);
+    out.count(0); // nodes
+    out.count(0);
+    byte_reader in(out.payload());
+    detail::effect_past past;
+    base::read_fields(in, past);
+    REQUIRE(in.at_end());
+    detail::effect_group const group{.cells = 1};
+    detail::effect_cell const cell{.node = 5, .tasks = 1};
+    CHECK(!past.resume(9, {&group, 1}, {&cell, 1}, 0));
+}
+
 TEST_CASE("a node in trial is judged by what it does from then on") {
     std::mt19937_64 engine(straggle_test::seed_or(20261122));
     slowdown_evidence evidence;

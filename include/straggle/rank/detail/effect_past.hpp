@@ -239,9 +239,12 @@ class effect_past {
             if (g < recent_group_) recent_cell_ += groups[g].cells;
             cells_ += groups[g].cells;
         }
+        auto const taken = cells.first(cells_);
+        for (effect_cell const& c : taken) is_valid_ = is_valid_ && c.node < nodes_.size();
+        if (!is_valid_ || solved_cells_ > cells_) return false;
         links_.reset(nodes_.size());
-        link_groups(links_, groups.first(groups_), cells.first(cells_));
-        return solved_cells_ <= cells_;
+        link_groups(links_, groups.first(groups_), taken);
+        return true;
     }
     // Starts without any finished group.
     void clear(std::size_t nodes) {

@@ -32,7 +32,7 @@ void evidence_store::fields(Self& self, Archive& a) {
              builder.tolerated < most_log);
     a(self.batches_, self.far_tail_, self.near_tail_, self.prices_, self.onsets_, self.extent_, self.inputs_);
     a.items(self.beliefs_, 7 * 8 + 1);
-    a.items(self.nodes_, (9 + 3 * 6) * 8 + 2);
+    a.items(self.nodes_, (9 + 6 + 3 + 6 + 2) * 8 + 2);
     if (!a.expect(self.beliefs_.size() == self.nodes_.size())) return;
     group_fields(self, a);
     double spread = self.solver_.known_spread();
@@ -67,7 +67,7 @@ void evidence_store::group_fields(Self& self, Archive& a) {
         a(g, is_closed);
         a.expect(g.window <= self.windows_);
         double tasks = 0;
-        for (std::size_t const end = c + g.cells; c < end && a.ok(); ++c) {
+        for (std::uint32_t left = g.cells; left > 0 && a.ok(); --left, ++c) {
             effect_cell cell;
             if constexpr (!Archive::reads) {
                 cell = self.cells_[c];
