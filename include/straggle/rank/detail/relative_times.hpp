@@ -95,7 +95,7 @@ class relative_times {
         auto const rest = job.tasks - n;
         // n r is at most N except for rounding.
         auto const left =
-            static_cast<std::int64_t>(job.tasks << time_grid::bits) - static_cast<std::int64_t>(n) * r;
+            static_cast<std::int64_t>((job.tasks << time_grid::bits) - n * static_cast<std::uint64_t>(r));
         double const here = static_cast<double>(r) / grid;
         double const others = left > 0 ? static_cast<double>(left) / (static_cast<double>(rest) * grid) : 0.0;
         double const elsewhere = others < most ? others : most;
@@ -121,7 +121,8 @@ class relative_times {
     STRAGGLE_ALWAYS_INLINE void add(lone_yardstick const& job, double duration) noexcept {
         double const raw = duration * job.steps_per_unit, top = most * grid;
         auto const r = static_cast<std::int64_t>(raw < top ? raw : top);
-        auto const left = job.whole - r;
+        auto const left =
+            static_cast<std::int64_t>(static_cast<std::uint64_t>(job.whole) - static_cast<std::uint64_t>(r));
         double const others = left > 0 ? static_cast<double>(left) / job.others : 0.0;
         // In steps for exact sums, otherwise relative to the job's mean.
         double const m = Exact ? job.worth : job.worth * (1 / grid);
