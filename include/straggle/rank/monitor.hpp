@@ -35,9 +35,11 @@
 #include <straggle/rank/ranking.hpp>
 #include <straggle/record/attempt.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -152,7 +154,8 @@ class monitor {
     bool observe_running(typename interner<job_id>::key_type job, span_type age, time_type now) {
         std::int64_t const present = advance_to(now);
         double const length = static_cast<double>(detail::ticks_of(age)) / durations_in_time();
-        return store_.note_running(job, present, length > 0 ? length : 0.0);
+        constexpr double most = (std::numeric_limits<double>::max)();
+        return store_.note_running(job, present, length > 0 ? (std::min)(length, most) : 0.0);
     }
 
     /// Adds an attempt that was killed because a later copy of its task was faster, as if it had ended when

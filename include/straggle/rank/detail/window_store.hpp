@@ -581,7 +581,8 @@ class window_store {
                 leave_out(number, c.sums.count());
             }
         });
-        if (last != far)
+        // That it ran there is only worth knowing of a job with attempts.
+        if (gone.count() != 0 || (last != far && s_.jobs.find(id) != none))
             if (job_row* const r = remember(id, most)) {
                 r->gone.merge(gone);
                 r->last = (std::max)(r->last, last);
