@@ -287,6 +287,9 @@ TEST_CASE("monitor bytes: a right checksum around nonsense") {
     CHECK(read(one_job(with_nodes({7}), {2, 30, 0, 450, 0, 0})) == status::ok);
     CHECK(read(one_job(with_nodes({7}), {huge + 1, 30, 0, 450, 0, 0})) == status::corrupt);
     CHECK(read(one_job(with_nodes({7}), {UINT64_MAX, 30, 0, 450, 0, 0})) == status::corrupt);
+    CHECK(read(one_job(with_nodes({7}), {2, UINT64_MAX, UINT64_MAX, 1, 0, 0})) == status::corrupt); // -1
+    CHECK(read(one_job(with_nodes({7}), {1, std::uint64_t{1} << 63, 0, 0, std::uint64_t{1} << 62, 0})) ==
+          status::corrupt);
     // No durations have these either; whatever is said of them, nothing may break.
     for (std::vector<std::uint64_t> const& six :
          std::vector<std::vector<std::uint64_t>>{{1, 5, 0, 26, 0, 0},
@@ -384,6 +387,37 @@ TEST_CASE("monitor bytes: a right checksum around nonsense") {
     CHECK(read(finished({0, 1}, fine, 4)) == status::corrupt);
     CHECK(read(finished({0, 1}, fine, 0, -1)) == status::corrupt);
     (void)read(finished({0, 1}, {huge, 0, std::uint64_t{1} << 60, 0, 0, UINT64_MAX}));
+}
+
+TEST_CASE("monitor bytes: idle jobs count towards the limit, and need not have run in vain") {
+    tick_monitor::options const how{.window = 10};
+    tick_monitor m(straggle_test::ticks, how);
+    for (int job = 0; job < 6; ++job) m.observe({job, 1, 100, 1});
+    m.observe({9, 1, 1, 35}); // the others are idle now
+    tick_monitor small(straggle_test::ticks, {.window = 10, .max_jobs = 6});
+    CHECK(small.restore(m.serialize()) == status::out_of_range);
+    CHECK(small.jobs() == 0);
+    // A job of which nothing has room is left out, although it runs.
+    tick_monitor full(straggle_test::ticks, {.window = 10, .max_pairs = 1}), other(straggle_test::ticks, how);
+    full.observe({1, 1, 5, 1});
+    other.observe({2, 2, 5, 1});
+    CHECK(other.observe_running(2, 4, 1));
+    full.merge(other);
+    CHECK(full.jobs() == 1);
+    CHECK(small.restore(full.serialize()) == status::ok);
+    // No age is too large to be stored.
+    struct timed_run {
+        int job, node;
+        double took, end;
+    };
+    auto real = monitor_of<timed_run>(attempt_fields{.job = &timed_run::job,
+                                                     .node = &timed_run::node,
+                                                     .end = &timed_run::end,
+                                                     .duration = &timed_run::took},
+                                      {.window = 10.0});
+    real.observe({1, 1, 5, 1});
+    CHECK(real.observe_running(1, HUGE_VAL, 1));
+    CHECK(real.restore(real.serialize()) == status::ok);
 }
 
 TEST_CASE("monitor bytes: hostile counts take no memory") {

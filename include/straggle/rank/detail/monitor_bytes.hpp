@@ -204,6 +204,7 @@ class monitor_bytes {
         job_id id{};
         in_.identifier(id);
         if (!in_.expect(store_.jobs().find(id) == Store::none)) return;
+        if (store_.jobs().size() >= most_.jobs) return fill(); // the store would evict an idle one
         bool is_finished = false;
         std::int64_t last = never;
         double longest = 0;
@@ -211,7 +212,7 @@ class monitor_bytes {
         moments_type gone;
         fields(a_, gone);
         in_.expect(last == never || (last >= -latest && last <= store_.head()));
-        in_.expect(is_finite(longest) && longest >= 0 && gone.count() <= most_attempts);
+        in_.expect(is_finite(longest) && longest >= 0 && gone.count() <= most_attempts && is_possible(gone));
         std::size_t const cells = in_.count(4);
         in_.expect(cells != 0 || (gone.count() != 0 && last != never)); // it must have something to say
         if (!in_.ok()) return;
@@ -221,7 +222,7 @@ class monitor_bytes {
             fields(a_, sums);
             if (!in_.expect(node < nodes_.size() && back < store_.ring())) return;
             std::int64_t const number = store_.head() - static_cast<std::int64_t>(back);
-            if (!in_.expect(takes(sums.count(), number))) return;
+            if (!in_.expect(takes(sums.count(), number) && is_possible(sums))) return;
             moments_type* const to =
                 store_.find_or_insert(id, nodes_[static_cast<std::size_t>(node)], number, longest, most_);
             if (to == nullptr) return fill();
@@ -237,6 +238,17 @@ class monitor_bytes {
         store_.settle(store_.jobs().find(id));
     }
 
+    // Whether durations can have this sum: they are not negative.
+    [[nodiscard]] static bool is_possible(moments_type const& m) {
+        if (m.count() == 0) return true;
+        if constexpr (Store::exact) {
+            detail::uint128 const sum = m.sums().sum; // as large as fits at most, if it is a single one
+            if (m.count() == 1 && (sum.hi != 0 || sum.lo >> 63 != 0)) return false;
+        } else {
+            if (m.count() == 1 && m.origin() < 0) return false;
+        }
+        return !(m.mean() < 0 && is_finite(m.mean()));
+    }
     // Whether there may be that many attempts in a step: at most as many as counted as used.
     [[nodiscard]] bool takes(std::uint64_t n, std::int64_t number) {
         if (n < 1 || n > most_attempts || all_ > most_attempts) return false;
