@@ -135,11 +135,11 @@ class window_store {
         [[nodiscard]] std::uint32_t slot() const noexcept { return place & 0xff; }
     };
     struct job_row {
-        moments_type gone{};      // from expired steps
-        std::uint64_t seen = 0;   // creation number
-        std::int64_t last = far;  // latest expired step in which it ended or ran
-        std::int64_t until = far; // the step in which it is forgotten
-        double longest = 0;       // attempt, ended or running
+        moments_type gone{};        // from expired steps
+        std::uint64_t seen = 0;     // creation number
+        std::int64_t last = never;  // latest expired step in which it ended or ran
+        std::int64_t until = never; // the step in which it is forgotten
+        double longest = 0;         // attempt, ended or running
         std::uint32_t first = none;
         std::uint32_t listed = none; // slot in whose list it was entered last
         bool is_finished = false;
@@ -343,7 +343,7 @@ class window_store {
     }
 
   private:
-    static constexpr std::int64_t far = (std::numeric_limits<std::int64_t>::min)();
+    static constexpr std::int64_t never = (std::numeric_limits<std::int64_t>::min)();
 
     struct node_row {
         std::uint64_t uses = 0; // pairs and finished scores
@@ -582,7 +582,7 @@ class window_store {
             }
         });
         // That it ran there is only worth knowing of a job with attempts.
-        if (gone.count() != 0 || (last != far && s_.jobs.find(id) != none))
+        if (gone.count() != 0 || (last != never && s_.jobs.find(id) != none))
             if (job_row* const r = remember(id, most)) {
                 r->gone.merge(gone);
                 r->last = (std::max)(r->last, last);
