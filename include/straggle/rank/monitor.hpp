@@ -65,8 +65,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @par Cost
 /// `observe` O(1); allocates nothing once the job has a pair with the node in the current step, nor for new
 /// jobs that are no more and no larger than earlier ones. `rank` O(jobs + pairs + nodes log nodes), allocates
-/// nothing in the steady state. A pair is one job on one node in one time step and takes 56 bytes, with the
-/// slack of tables about 110, at most 160; a job about 150; a node about 150 per step in which jobs on it
+/// nothing in the steady state. A pair is one job on one node in one time step and takes 64 bytes, with the
+/// slack of tables about 120, at most 200; a job about 150; a node about 150 per step in which jobs on it
 /// were finished.
 /// @par Guarantees
 /// deterministic; if an allocation or the user's own code throws, everything is unchanged except for time:

@@ -129,8 +129,8 @@ class window_store {
     // The attempts of one job on one node in one step.
     struct cell {
         moments_type sums{};
-        std::uint32_t place = 0;   // node and slot
-        std::uint32_t next = none; // of the same job
+        std::uint32_t place = 0;                  // node and slot
+        std::uint32_t next = none, before = none; // of the same job
         [[nodiscard]] std::uint32_t node() const noexcept { return place >> 8; }
         [[nodiscard]] std::uint32_t slot() const noexcept { return place & 0xff; }
     };
@@ -141,13 +141,12 @@ class window_store {
         std::int64_t until = never; // the step in which it is forgotten
         double longest = 0;         // attempt, ended or running
         std::uint32_t first = none;
-        std::uint32_t listed = none; // slot in whose list it was entered last
         bool is_finished = false;
     };
     struct step {
         attempt_counts counts;
         finished_scores<scores_type> finished;
-        std::vector<std::uint32_t> jobs; // with cells here, and possibly others
+        std::vector<std::uint32_t> cells; // here, and possibly others; only where steps expire
     };
 
     // `ring`: number of steps kept separately. `remember`: how many steps a job is remembered after its
@@ -248,7 +247,7 @@ class window_store {
             if (c == none) return nullptr;
         } else {
             make_room_for_one(s_.cells);
-            if (ring_ > 1) make_room_in_list(s_.steps[its_slot].jobs);
+            if (ring_ > 1) make_room_in_list(its_slot);
             if (j != none && n != none) [[likely]] {
                 std::size_t const before = pairs();
                 c = s_.pairs.insert(key(j, n, its_slot));
@@ -408,13 +407,11 @@ class window_store {
         if (c == s_.cells.size()) s_.cells.emplace_back();
         ++s_.node_rows[n].uses;
         job_row& r = s_.rows[j];
-        s_.cells[c] = {{}, place(n, its_slot), r.first};
+        s_.cells[c] = {{}, place(n, its_slot), r.first, none};
+        if (r.first != none) s_.cells[r.first].before = c;
         r.first = c;
         r.is_finished = false; // it continues
-        if (ring_ > 1 && r.listed != its_slot) {
-            s_.steps[its_slot].jobs.push_back(j);
-            r.listed = its_slot;
-        }
+        if (ring_ > 1) s_.steps[its_slot].cells.push_back(c);
     }
     [[nodiscard]] std::uint32_t job_of(std::uint32_t c) const {
         return static_cast<std::uint32_t>(s_.pairs[c] >> 32);
@@ -426,10 +423,11 @@ class window_store {
     void begin_node(new_name<NodeId> const& name) noexcept {
         if (name.is_new()) s_.node_rows[name.index()] = {0, s_.appeared++};
     }
-    // Removes duplicates and jobs that are gone: a long step would otherwise remember all jobs it ever saw.
-    void make_room_in_list(std::vector<std::uint32_t>& list) {
+    // Removes duplicates and cells that are gone: a long step would otherwise remember all it ever had.
+    void make_room_in_list(std::uint32_t its_slot) {
+        std::vector<std::uint32_t>& list = s_.steps[its_slot].cells;
         if (list.size() < list.capacity()) return;
-        std::erase_if(list, [this](std::uint32_t j) { return !s_.jobs.contains(j); });
+        std::erase_if(list, [&](std::uint32_t c) { return !is_in(c, its_slot); });
         std::sort(list.begin(), list.end());
         list.erase(std::unique(list.begin(), list.end()), list.end());
         if (2 * list.size() >= list.capacity()) list.reserve(2 * list.size() + 8);
@@ -454,8 +452,8 @@ class window_store {
         bool const all = static_cast<std::uint64_t>(number) - static_cast<std::uint64_t>(s_.head) >= ring_;
         std::int64_t const last = all ? s_.head : oldest() + (number - s_.head) - 1;
         std::size_t resting = 0;
-        for (std::int64_t old = oldest(); old <= last; ++old) resting += at(old).jobs.size();
-        make_room_for_idle(resting);
+        for (std::int64_t old = oldest(); old <= last; ++old) resting += at(old).cells.size();
+        make_room_for_idle((std::min)(resting, s_.jobs.size()));
         for (std::int64_t old = oldest(); old <= last; ++old) expire(old);
         s_.head = number;
         forget();
@@ -463,9 +461,9 @@ class window_store {
     void expire(std::int64_t number) noexcept {
         std::uint32_t const its_slot = slot(number);
         step& old = s_.steps[its_slot];
-        for (std::uint32_t const j : old.jobs)
-            if (s_.jobs.contains(j)) close(j, its_slot, number);
-        old.jobs.clear();
+        for (std::uint32_t const c : old.cells)
+            if (is_in(c, its_slot)) close(c, number);
+        old.cells.clear();
         old.finished.for_each([this](std::uint32_t n, scores_type const&) {
             leave_node(n);
             --s_.finished;
@@ -473,26 +471,20 @@ class window_store {
         old.finished.clear();
         old.counts = {};
     }
-    // Turns the cells of a job in a slot, which was step `number`, into its past.
-    void close(std::uint32_t j, std::uint32_t its_slot, std::int64_t number) noexcept {
+    [[nodiscard]] bool is_in(std::uint32_t c, std::uint32_t its_slot) const noexcept {
+        return s_.pairs.contains(c) && s_.cells[c].slot() == its_slot;
+    }
+    // Turns a cell of step `number` into the past of its job.
+    void close(std::uint32_t c, std::int64_t number) noexcept {
+        std::uint32_t const j = job_of(c);
+        cell const& old = s_.cells[c];
         job_row& r = s_.rows[j];
-        if (r.listed == its_slot) r.listed = none;
-        bool any = false;
-        for (std::uint32_t* link = &r.first; *link != none;) {
-            std::uint32_t const c = *link;
-            if (s_.cells[c].slot() != its_slot) {
-                link = &s_.cells[c].next;
-                continue;
-            }
-            r.gone.merge(s_.cells[c].sums);
-            *link = s_.cells[c].next;
-            release(c);
-            any = true;
-        }
-        if (!any) return;
+        r.gone.merge(old.sums);
         r.last = (std::max)(r.last, number);
-        renew(r);
-        rest(j);
+        (old.before == none ? r.first : s_.cells[old.before].next) = old.next;
+        if (old.next != none) s_.cells[old.next].before = old.before;
+        release(c);
+        if (r.first == none) settle(j);
     }
     // Computes when a job is to be forgotten.
     void renew(job_row& r) const noexcept {
