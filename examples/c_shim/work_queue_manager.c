@@ -66,7 +66,7 @@ static void obey(struct straggle_watcher *s, struct work_queue *q, size_t tasks_
         int const blocks = h->state == STRAGGLE_EXCLUDED || (h->state != STRAGGLE_HEALTHY && is_late);
         if (blocks)
             work_queue_block_host_with_timeout(q, h->name, 60);
-        else if (!blocks && is_blocked[i])
+        else if (is_blocked[i])
             work_queue_unblock_host(q, h->name);
         if (blocks != is_blocked[i]) fprintf(stderr, "%s %s: %s\n", blocks ? "block" : "unblock", h->name, h->reason);
         is_blocked[i] = blocks;
@@ -86,7 +86,7 @@ int main(int argc, char **argv) {
     if (strcmp(argv[1], "fast-abort") == 0) work_queue_activate_fast_abort(q, 3);
     struct straggle_watcher *const s = strcmp(argv[1], "straggle") == 0 ? straggle_new(NULL) : NULL;
 
-    char line[256], argument[128], job[16];
+    char line[256], argument[128], job[24];
     long batch, next = -1;
     int has_line = fgets(line, sizeof line, stdin) != NULL;
     while (has_line) {
