@@ -188,8 +188,9 @@ class node_stage {
         a.items(self.slots_, 4);
         a.expect(detail::is_finite(self.now_) && std::fabs(self.allowance_) < 1e15 &&
                  self.refilled_at_ <= self.evidence_.windows());
-        a.expect(self.records_.size() == self.slots_.size() &&
-                 self.records_.size() <= self.options_.evidence.max_nodes);
+        std::size_t const most = self.options_.evidence.max_nodes;
+        a.expect(self.records_.size() == self.slots_.size() && self.records_.size() <= most &&
+                 self.failures_.node_bound() <= most && self.classes_.node_bound() <= most);
     }
 
   private:

@@ -156,6 +156,8 @@ class failure_watch {
     }
     // Sets how many nodes exist, including those where nothing has ended.
     void know(std::size_t nodes) noexcept { known_ = nodes; }
+    // More than the number of any node here, or known to the caller.
+    [[nodiscard]] std::size_t node_bound() const noexcept { return (std::max)(known_, nodes_.size()); }
     [[nodiscard]] double evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size() || !(nodes_[node].failed > 0)) return 0;
         node_failures const& n = nodes_[node];
@@ -176,7 +178,7 @@ class failure_watch {
     // this only where decisions can be revised. One task is never enough.
     [[nodiscard]] bool does_nothing_else(std::uint32_t node) const noexcept {
         if (node >= nodes_.size() || !nodes_[node].is_suspect) return false;
-        std::size_t const nodes = (std::max)(known_, nodes_.size());
+        std::size_t const nodes = node_bound();
         return nodes_[node].consecutive >= long_run && nodes_[node].failed >= 2 &&
                (are_few_suspects() || (suspects_ == 1 && nodes >= 2));
     }
@@ -344,9 +346,7 @@ class failure_watch {
         return std::clamp(2 * (failed + 0.2) / (all + 10), 0.05, 0.9);
     }
     // If more than a quarter of the nodes only fail, the work is at fault.
-    [[nodiscard]] bool are_few_suspects() const noexcept {
-        return 4 * suspects_ <= (std::max)(known_, nodes_.size());
-    }
+    [[nodiscard]] bool are_few_suspects() const noexcept { return 4 * suspects_ <= node_bound(); }
     // Rate of failures right after a success, anywhere: a node that only fails adds one failure.
     void learn_rate(bool failed) noexcept {
         lately_failed_ += failed ? 1 : 0;

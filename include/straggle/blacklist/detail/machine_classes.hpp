@@ -40,6 +40,7 @@ class machine_classes {
     [[nodiscard]] double usual(std::uint32_t node) const noexcept {
         return node < machines_.size() ? machines_[node].usual : 1.0;
     }
+    [[nodiscard]] std::size_t node_bound() const noexcept { return machines_.size(); }
     void forget(std::uint32_t node) noexcept {
         if (node < machines_.size()) machines_[node] = {};
     }
