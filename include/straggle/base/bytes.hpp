@@ -49,7 +49,6 @@ namespace straggle::inline STRAGGLE_ABI::base {
 /// each append O(bytes), amortized; sealing takes one pass over the payload (at least 1 GB/s), without a
 /// copy. One allocation at construction plus those of a growing vector; none if it gets the memory of an
 /// earlier frame of at least the same size
-/// least the size
 /// @par Guarantees
 /// deterministic: the same calls give the same bytes on every machine; strong exception
 /// guarantee
