@@ -116,22 +116,25 @@ class machine_classes {
     // significantly slower is believed, so that its first nodes are not excluded for what all of them are by
     // design.
     void judge_told(std::span<entry const> alike, slowdown_evidence& evidence) {
-        auto const is_known = [](entry const& e) { return e.known.is_known(); };
+        auto const is_known = [](entry const& e) { return e.known.is_known() && is_finite(e.known.high); };
         auto const is_well_known = [](entry const& e) { return e.known.is_known() && e.known.tasks >= 8; };
-        std::size_t known = 0, well_known = 0;
-        double variance = 0; // of the logarithm of one node, on average
-        for (entry const& e : alike) {
-            if (!is_known(e)) continue;
-            double const error = std::log(e.known.high / e.known.value) / 1.96;
-            variance += (error * error - variance) / static_cast<double>(++known);
-            well_known += is_well_known(e) ? 1u : 0u;
-        }
+        auto const count = [alike](auto const& which) {
+            return static_cast<std::size_t>(std::count_if(alike.begin(), alike.end(), which));
+        };
+        std::size_t const known = count(is_known), well_known = count(is_well_known);
         bool const is_certain = well_known >= 3 && 2 * well_known >= alike.size();
-        if (known < 3) return;
+        if (!is_certain && known < 3) return;
         double const usual = is_certain ? median(alike, is_well_known) : median(alike, is_known);
-        constexpr double of_median = 1.57; // its variance relative to that of a mean
-        double const error = std::sqrt(of_median * variance / static_cast<double>(known));
-        if (!is_certain && !(std::log(usual) > 0.05 + 2 * error)) return;
+        if (!is_certain) {
+            double squares = 0; // of the errors of single nodes
+            for (entry const& e : alike) {
+                double const error = is_known(e) ? std::log(e.known.high / e.known.value) / 1.96 : 0.0;
+                squares += error * error;
+            }
+            constexpr double of_median = 1.57; // its variance relative to that of a mean
+            double const error = std::sqrt(of_median * squares) / static_cast<double>(known);
+            if (!(std::log(usual) > 0.05 + 2 * error)) return;
+        }
         for (entry const& e : alike) set(e.node, usual, evidence);
     }
     void judge_untold(std::span<entry const> alike, slowdown_evidence& evidence, double least_share) {
