@@ -565,6 +565,34 @@ TEST_CASE("mitigator: moves, for tasks that cannot run twice, only where a whole
     CHECK(moves == of_slow); // where nothing is wrong, nothing moves
 }
 
+TEST_CASE("mitigator: a task that begins anew on its slow node each time is moved ever more rarely") {
+    mitigator_options options;
+    options.copies.moves = true;
+    options.nodes.share_of_slots = 0; // the slow node keeps its tasks
+    straggle_test::small_mitigator m(straggle_test::ended_fields, straggle_test::running_task_fields,
+                                     straggle_test::told_host_fields, options);
+    std::vector<straggle_test::told_host> hosts{{"n0", 4}, {"n1", 4}, {"n2", 4}, {"n3", 4}};
+    double now = 0;
+    auto const end_job = [&](std::string const& job, int first) {
+        for (int task = first; task < 8; ++task)
+            m.observe({job, hosts[static_cast<std::size_t>(task % 4)].name, task, now,
+                       now + (task % 4 == 0 ? 50 : 10) + 0.1 * task},
+                      now + 55);
+    };
+    for (int job = 0; job < 12; ++job, now += 60) end_job("j" + std::to_string(job), 0);
+    end_job("q", 1);
+    straggle_test::running_task slow{"q", "n0", 0, now};
+    int moves = 0;
+    for (double const end = now + 5000; now < end; now += 5) {
+        std::vector<straggle_test::running_task> const running{slow};
+        if (m.decide(now, running, hosts).moves().empty()) continue;
+        ++moves;
+        slow = {"q", "n0", 0, now};
+    }
+    CHECK(moves > 0);
+    CHECK(moves <= 2 + 9); // at intervals that double from a usual time
+}
+
 TEST_CASE("no copy and no new attempt goes to a node where the task has failed while another one is free") {
     straggle_test::small_mitigator m(straggle_test::ended_fields, straggle_test::running_task_fields,
                                      straggle_test::told_host_fields, straggle::mitigator_options{});

@@ -26,8 +26,8 @@ struct speculator_options {
     std::uint32_t copies_per_task = 2; ///< one at a time; further copies at growing intervals
     bool use_progress = true;          ///< false: judge by siblings alone
     /// Plan moves instead of copies, for schedulers that cannot run a task twice: only where its node is to
-    /// blame and a whole run elsewhere is shorter than what is left, nine times in ten. Not with an assigner
-    /// of your own.
+    /// blame and a whole run elsewhere is shorter than what is left, nine times in ten. An attempt that began
+    /// anew counts as a copy for `copies_per_task`. Not with an assigner of your own.
     bool moves = false;
     bool kill_hung = false;                 ///< stop an original on a hung node once its copy runs
     predict::sibling_times_options times{}; ///< what is remembered about task times

@@ -601,6 +601,7 @@ class task_stage {
                    std::span<sorted_row const> rows) {
         if (!rows.front().is_copy &&
             (n.start < t.start || t.start < n.start)) { // a different attempt, or the first
+            if (options_.moves && n.start > 0) count_launch(n, t.start);
             n.track = {};
             n.start = t.start;
             n.crowd = crowds_.sum(t.node, t.start);
@@ -609,11 +610,11 @@ class task_stage {
         if (options_.use_progress && !t.is_copy)
             n.track.observe(t.progress, t.reported <= now ? t.reported : now);
         n.racing = rows.size() > 1 && n.advised;
-        if (rows.back().is_copy) {
-            double const began = running[rows.back().at].start;
-            if (n.launched == 0 || n.copy_start < began || began < n.copy_start) ++n.launched;
-            n.copy_start = began;
-        }
+        if (rows.back().is_copy) count_launch(n, running[rows.back().at].start);
+    }
+    static void count_launch(task_note& n, double began) noexcept {
+        if (n.launched == 0 || n.copy_start < began || began < n.copy_start) ++n.launched;
+        n.copy_start = began;
     }
 
     mitigate::speculator_options options_;
