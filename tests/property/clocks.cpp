@@ -35,7 +35,7 @@ template <class SkewOf>
 outcome run(std::uint64_t seed, bool own_now, SkewOf skew_of) {
     auto m = make_mitigator();
     std::mt19937_64 random(seed);
-    std::vector<host> hosts;
+    std::vector<plain_host> hosts;
     for (std::uint32_t n = 0; n < nodes; ++n) hosts.push_back({n, slots});
     struct task {
         running row;
@@ -154,7 +154,7 @@ TEST_CASE("mitigator: jobs that are named otherwise where they end never meet, a
     using straggle::mitigate::plan_note;
     for (bool const is_other : {false, true}) {
         auto m = make_mitigator();
-        std::vector<host> const hosts{{0, 4}, {1, 4}};
+        std::vector<plain_host> const hosts{{0, 4}, {1, 4}};
         std::vector<running> rows;
         bool noted = false;
         for (std::uint32_t i = 0; i < 60; ++i) {

@@ -30,7 +30,7 @@ struct whole_plan {
 
 template <class Mitigator>
 whole_plan decide(Mitigator& m, double now, std::vector<running> const& rows,
-                  std::vector<host> const& hosts) {
+                  std::vector<plain_host> const& hosts) {
     auto const& plan = m.decide(now, rows, hosts);
     whole_plan out;
     for (auto const& c : plan.copies())
@@ -47,7 +47,7 @@ TEST_CASE("mitigator: the same facts give the same plan, in any order of rows, a
     constexpr std::uint32_t nodes = 24, slots = 4;
     auto a = make_mitigator(), b = make_mitigator();
     std::mt19937_64 random(11), order(12);
-    std::vector<host> hosts;
+    std::vector<plain_host> hosts;
     for (std::uint32_t n = 0; n < nodes; ++n) hosts.push_back({n, slots});
     auto other_hosts = hosts;
     struct task {

@@ -19,7 +19,7 @@ struct running {
     std::uint32_t job, task, node;
     double start;
 };
-struct host {
+struct plain_host {
     std::uint32_t name, slots;
 };
 
@@ -34,7 +34,7 @@ inline auto make_mitigator() {
                                  .end = &ended::end},
         straggle::running_fields{
             .job = &running::job, .task = &running::task, .node = &running::node, .start = &running::start},
-        straggle::node_fields{.node = &host::name, .slots = &host::slots}, options);
+        straggle::node_fields{.node = &plain_host::name, .slots = &plain_host::slots}, options);
 }
 
 } // namespace straggle_test
