@@ -46,15 +46,17 @@ static void report(struct straggle_watcher *s, const char *job, const struct wor
         .node = t->hostname,
         .start = end - 1e-6 * (double)t->time_workers_execute_last,
         .end = end,
-        .status = t->result == WORK_QUEUE_RESULT_SUCCESS && t->return_status == 0 ? STRAGGLE_SUCCESS : STRAGGLE_FAILED};
+        .status = t->result == WORK_QUEUE_RESULT_SUCCESS && t->return_status == 0 ? STRAGGLE_SUCCESS
+                                                                                  : STRAGGLE_FAILED};
     know_host(t->hostname);
     straggle_ended(s, &ended, seconds_now());
 }
 //! [ended]
 
 //! [obey]
-/* A worker that is slow, or may be, does better with no task at the end of a batch, when all wait for its last one: on
-   probation it is tried in the first half. A block is renewed with each decision, and ends a minute after the last. */
+/* A worker that is slow, or may be, does better with no task at the end of a batch, when all wait for its
+   last one: on probation it is tried in the first half. A block is renewed with each decision, and ends a
+   minute after the last. */
 static void obey(struct straggle_watcher *s, struct work_queue *q, size_t tasks_of_batch) {
     struct work_queue_stats stats;
     work_queue_get_stats(q, &stats);
@@ -68,7 +70,8 @@ static void obey(struct straggle_watcher *s, struct work_queue *q, size_t tasks_
             work_queue_block_host_with_timeout(q, h->name, 60);
         else if (is_blocked[i])
             work_queue_unblock_host(q, h->name);
-        if (blocks != is_blocked[i]) fprintf(stderr, "%s %s: %s\n", blocks ? "block" : "unblock", h->name, h->reason);
+        if (blocks != is_blocked[i])
+            fprintf(stderr, "%s %s: %s\n", blocks ? "block" : "unblock", h->name, h->reason);
         is_blocked[i] = blocks;
     }
 }
