@@ -7,6 +7,7 @@
 
 #include <straggle/base/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -14,8 +15,13 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Grows geometrically like push_back, but before any other change.
 template <class T>
+void make_room_for(std::vector<T>& v, std::size_t more) {
+    std::size_t const size = v.size() + more;
+    if (size > v.capacity()) v.reserve((std::max)({size, 2 * v.size(), std::size_t{8}}));
+}
+template <class T>
 void make_room_for_one(std::vector<T>& v) {
-    if (v.size() == v.capacity()) v.reserve(v.size() < 8 ? 8 : 2 * v.size());
+    make_room_for(v, 1);
 }
 
 // Reserves for a size that is known. Grows geometrically, too, but wastes little where a table is written
@@ -23,17 +29,6 @@ void make_room_for_one(std::vector<T>& v) {
 template <class T>
 void reserve_for(std::vector<T>& v, std::size_t size) {
     if (size > v.capacity()) v.reserve(size + size / 8);
-}
-
-// Resizes to default values; frees the old elements before it allocates.
-template <class T>
-void resize_anew(std::vector<T>& v, std::size_t size) {
-    v.clear();
-    if (size > v.capacity()) {
-        std::vector<T>().swap(v);
-        v.reserve(size + size / 8);
-    }
-    v.resize(size);
 }
 
 } // namespace straggle::detail

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/grow.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -31,8 +32,7 @@ class idle_order {
             visit_all([this](std::uint64_t id, Seen seen) { rows_.push_back({seen, id}); });
             std::make_heap(rows_.begin(), rows_.end(), later);
         }
-        if (rows_.size() + more > rows_.capacity())
-            rows_.reserve((std::max)(rows_.size() + more, 2 * rows_.size() + 8));
+        make_room_for(rows_, more);
     }
     // @pre make_room() was called
     void add(std::uint64_t id, Seen seen) noexcept {

@@ -7,6 +7,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/grow.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/rank/detail/batch_trust.hpp>
 #include <straggle/rank/detail/group_builder.hpp>
@@ -273,7 +274,7 @@ class evidence_state {
     void room_for_node(std::uint32_t node) {
         if (node < nodes_.size()) return;
         std::size_t const size = std::size_t{node} + 1;
-        if (size > nodes_.capacity()) nodes_.reserve((std::max)(size, nodes_.size() * 2));
+        make_room_for(nodes_, size - nodes_.size());
         beliefs_.reserve(nodes_.capacity());
         effects_.reserve(nodes_.capacity());
         nodes_.resize(size);
