@@ -11,8 +11,6 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,7 +76,6 @@ class gang_job {
     [[nodiscard]] std::uint32_t steps_left() const { return plan_->what.steps - at_; }
     [[nodiscard]] double since_checkpoint() const { return is_saved() ? 0 : now_ - saved_; }
     [[nodiscard]] std::uint32_t replaced() const { return replaced_; }
-    [[nodiscard]] gang_plan const& plan() const { return *plan_; }
     /// How many times as long as usual its node, or its link, takes now.
     [[nodiscard]] double slowdown_of(std::uint32_t rank) const;
 

@@ -30,6 +30,7 @@ class gang_core {
   public:
     static constexpr std::int64_t open_steps = 4;
     static constexpr std::size_t max_sections = 8;
+    static constexpr double remembered_steps = 4096; // beyond these, replacements fade
 
     gang_core(double least_slowdown, double steps_per_error, bool by_arrival)
         : least_(std::log(least_slowdown)), steps_per_error_(steps_per_error), by_arrival_(by_arrival) {}
@@ -143,7 +144,7 @@ class gang_core {
         if (by_arrival_) work_from_arrivals(s);
         weigh(s);
         closed_ = s.step;
-        replaced_ *= 1 - 1.0 / 4096;
+        replaced_ *= 1 - 1 / remembered_steps;
         ++steps_closed_;
         recycle(s);
         steps_.erase(steps_.begin());

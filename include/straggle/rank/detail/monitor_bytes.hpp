@@ -24,7 +24,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -43,7 +42,7 @@ class monitor_bytes {
     static constexpr std::uint64_t most_attempts = std::uint64_t{1} << 60;
     // One more than the latest possible step.
     static constexpr std::int64_t latest = (std::int64_t{1} << 62) + 1;
-    static constexpr std::int64_t never = (std::numeric_limits<std::int64_t>::min)();
+    static constexpr std::int64_t never = Store::never;
 
   public:
     [[nodiscard]] static std::vector<std::byte> write(Store const& store, Ticks step) {

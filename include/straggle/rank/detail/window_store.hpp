@@ -118,6 +118,7 @@ class window_store {
   public:
     static constexpr bool exact = std::integral<Value>;
     static constexpr std::uint32_t none = interner<JobId>::none;
+    static constexpr std::int64_t never = (std::numeric_limits<std::int64_t>::min)(); // no step
     using job_id = JobId;
     using node_id = NodeId;
     using value_type = Value;
@@ -342,8 +343,6 @@ class window_store {
     }
 
   private:
-    static constexpr std::int64_t never = (std::numeric_limits<std::int64_t>::min)();
-
     struct node_row {
         std::uint64_t uses = 0; // pairs and finished scores
         std::uint64_t seen = 0; // when it first appeared
