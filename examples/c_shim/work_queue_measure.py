@@ -25,6 +25,7 @@ import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "engines", "common"))
+from measuring import interval, stop  # noqa: E402
 from workload import read_groups  # noqa: E402
 
 WORKERS, VICTIM, POLICIES = 6, "w3", ("none", "fast-abort", "straggle")
@@ -82,13 +83,7 @@ class Run:
         self.log = open(self.folder + "/log").read()
 
     def close(self):
-        for process in self.processes:
-            process.terminate()
-        for process in self.processes:
-            try:
-                process.wait(5)
-            except subprocess.TimeoutExpired:
-                process.kill()
+        stop(self.processes)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -107,15 +102,6 @@ def repetition(options, batches, policies):
     finally:
         for r in runs:
             r.close()
-
-
-def interval(values):
-    """Mean and half of its 95 % interval (Student)."""
-    n = len(values)
-    if n < 2:
-        return values[0], float("inf")
-    t = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26][min(n, 10) - 2]
-    return statistics.mean(values), t * statistics.stdev(values) / math.sqrt(n)
 
 
 def report(rows, policies):

@@ -24,6 +24,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "common"))
+from measuring import stop  # noqa: E402
 from workload import read_groups  # noqa: E402
 
 WORKERS, TASKS = 8, 48
@@ -124,13 +125,7 @@ class Cluster:
                 self.client.close(timeout=2)
         except Exception:  # noqa: BLE001 - it is going away anyhow
             pass
-        for process in self.processes:
-            process.terminate()
-        for process in self.processes:
-            try:
-                process.wait(5)
-            except subprocess.TimeoutExpired:
-                process.kill()
+        stop(self.processes)
         self.log.close()
         if self.options.keep:
             print("log:", self.folder + "/log", flush=True)

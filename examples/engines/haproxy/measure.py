@@ -24,6 +24,7 @@ import tempfile
 import time
 
 import adapter
+from measuring import stop  # in ../common, as adapter says
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SERVERS = 6
@@ -119,14 +120,7 @@ class Bench:
                 if r}
 
     def close(self):
-        for process in reversed(self.processes):
-            if process.poll() is None:
-                process.send_signal(signal.SIGTERM)
-        for process in self.processes:
-            try:
-                process.wait(5)
-            except subprocess.TimeoutExpired:
-                process.kill()
+        stop(self.processes[::-1])
         if not self.options.keep:
             shutil.rmtree(self.folder, ignore_errors=True)
 

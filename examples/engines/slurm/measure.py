@@ -29,6 +29,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "common"))
+from measuring import interval  # noqa: E402
 from workload import read_groups  # noqa: E402
 
 NODES, TASKS, SECONDS, SLOWER = 8, 12, 3.0, 1 / 0.3
@@ -152,16 +153,6 @@ def repetition(clusters, cell, number, seconds, rows, tasks, workload=None):
                 tasks.append({"cell": cell, "repetition": number, "variant": cluster.variant, "job": i, "task": task,
                               "node": node, "begin": round(b - begin, 2), "end": round(e - begin, 2)})
     return begin
-
-
-def interval(values):
-    """Mean and the half-width of its 95 % interval."""
-    n = len(values)
-    mean = sum(values) / n
-    if n < 2:
-        return mean, float("nan")
-    t = {2: 12.7, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}.get(n, 2.0)
-    return mean, t * math.sqrt(sum((v - mean) ** 2 for v in values) / (n - 1) / n)
 
 
 def report(rows):
