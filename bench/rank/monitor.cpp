@@ -9,7 +9,7 @@
 ///
 /// The rivals check nothing, know no time, and stop at the mean and deviation of each node.
 
-#include "support/lcg.hpp"
+#include "support/completions.hpp"
 
 #include <straggle/rank/monitor.hpp>
 #include <straggle/rank/rank_nodes.hpp>
@@ -62,7 +62,7 @@ std::size_t bytes_held = 0;
 
 namespace {
 
-using straggle_bench::lcg;
+using straggle_bench::order;
 
 template <class Id, class Duration>
 struct record {
@@ -82,8 +82,6 @@ using fields_type = std::remove_const_t<decltype(fields<Record>)>;
 template <class Record>
 using monitor = straggle::monitor<Record, fields_type<Record>>;
 
-enum class order { by_time, random };
-
 void set_id(std::uint32_t& id, char const*, std::uint32_t number, char const*) {
     id = number;
 }
@@ -98,25 +96,7 @@ std::vector<Record> history(benchmark::State const& state) {
     auto const nodes = static_cast<std::uint32_t>(state.range(0));
     auto const size = static_cast<std::size_t>(state.range(1));
     auto const tasks = static_cast<std::size_t>(state.range(2));
-    lcg random;
-    struct ended {
-        double at;
-        std::uint32_t job, node;
-        double took;
-    };
-    std::vector<ended> log;
-    log.reserve(size);
-    for (std::size_t i = 0; i < size; ++i) {
-        auto const job = static_cast<std::uint32_t>(i / tasks);
-        std::uint32_t const node = random() % nodes;
-        double const slow = node % 50 == 7 ? 1.8 : 1.0;
-        double const took = (900.0 + 200.0 * (random.uniform() + random.uniform())) * (1 + job % 17) * slow;
-        log.push_back({job * 300.0 + took, job, node, took});
-    }
-    if constexpr (How == order::by_time)
-        std::sort(log.begin(), log.end(), [](ended const& a, ended const& b) { return a.at < b.at; });
-    else
-        for (std::size_t i = size; i > 1; --i) std::swap(log[i - 1], log[random() % i]);
+    auto const log = straggle_bench::completions(size, tasks, nodes, How);
     std::vector<Record> records(size);
     for (std::size_t i = 0; i < size; ++i) {
         set_id(records[i].job, "job_201102040848_", log[i].job, "");

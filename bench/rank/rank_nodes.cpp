@@ -8,7 +8,7 @@
 ///
 /// rank_nodes does more than its rivals here: it checks every record, counts what it rejects, and ranks.
 
-#include "support/lcg.hpp"
+#include "support/completions.hpp"
 
 #include <straggle/rank/rank_nodes.hpp>
 
@@ -43,36 +43,17 @@ template <class Duration>
 constexpr auto fields = straggle::attempt_fields{
     .job = &record<Duration>::job, .node = &record<Duration>::node, .duration = &record<Duration>::duration};
 
-enum class order { by_time, random };
-
-using straggle_bench::lcg;
+using straggle_bench::order;
 
 // Jobs that overlap in time, as a log of completions has them; the arguments are records and tasks per job.
 template <class Duration>
 std::vector<record<Duration>> history(benchmark::State const& state, std::uint32_t nodes, order how) {
     auto const size = static_cast<std::size_t>(state.range(0));
     auto const tasks = static_cast<std::size_t>(state.range(1));
-    lcg random;
-    struct ended {
-        double at;
-        record<Duration> what;
-    };
-    std::vector<ended> log;
-    log.reserve(size);
-    for (std::size_t i = 0; i < size; ++i) {
-        auto const job = static_cast<std::uint32_t>(i / tasks);
-        std::uint32_t const node = random() % nodes;
-        double const slow = node % 50 == 7 ? 1.8 : 1.0;
-        double const took = (900.0 + 200.0 * (random.uniform() + random.uniform())) * (1 + job % 17) * slow;
-        log.push_back({job * 300.0 + took, {job, node, static_cast<Duration>(took)}});
-    }
-    if (how == order::by_time)
-        std::sort(log.begin(), log.end(), [](ended const& a, ended const& b) { return a.at < b.at; });
-    else
-        for (std::size_t i = size; i > 1; --i) std::swap(log[i - 1], log[random() % i]);
     std::vector<record<Duration>> records;
     records.reserve(size);
-    for (ended const& e : log) records.push_back(e.what);
+    for (straggle_bench::completion const& c : straggle_bench::completions(size, tasks, nodes, how))
+        records.push_back({c.job, c.node, static_cast<Duration>(c.took)});
     return records;
 }
 
