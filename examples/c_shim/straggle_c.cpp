@@ -49,6 +49,12 @@ struct straggle::task_traits<straggle_node> {
                     .busy = &straggle_node::busy};
 };
 
+// States are passed on by number.
+static_assert(static_cast<int>(straggle::node_state::last_resort) == STRAGGLE_LAST_RESORT &&
+              static_cast<int>(straggle::node_state::on_probation) == STRAGGLE_ON_PROBATION &&
+              static_cast<int>(straggle::node_state::excluded) == STRAGGLE_EXCLUDED &&
+              static_cast<int>(straggle::node_state::away) == STRAGGLE_AWAY);
+
 struct straggle_watcher {
     straggle::mitigator<straggle_task, running_task, straggle_node> mitigator;
     std::string reason{};
