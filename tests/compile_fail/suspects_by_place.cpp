@@ -2,6 +2,7 @@
 // expect: suspects_by_place\.cpp:\d+:\d+
 // expect: give the scan your tasks, scan\(job\.view\(\), tasks\)
 #include <straggle/assign/assigner.hpp>
+#include <straggle/detect/job_progress.hpp>
 #include <straggle/detect/late.hpp>
 #include <straggle/detect/straggler_scan.hpp>
 

@@ -715,7 +715,7 @@ class LargeFiles(Folder):
         draw = random.Random(1)
         # Jobs one after the other, and a tenth of all rows at once: at the end of a window those that run are passed on.
         # A long window then holds a pair for nearly every row.
-        for every, most in [(1_800_000, 110), (60_000, 205)]:
+        for every, most in [(1_800_000, 120), (60_000, 240)]:
             path = pathlib.Path(self.folder.name) / "wide.csv"
             with open(path, "w") as out:
                 out.write(HEADER)
