@@ -126,8 +126,10 @@ class job_effects {
     // Solves for the nodes below a number.
     void solve(std::size_t nodes) {
         effects_.assign(nodes, {});
+        // Solved once: no sums to continue from, and no jobs that are more recent than others.
+        constexpr std::uint64_t after_all = static_cast<std::uint64_t>(-1);
         solver_.forget();
-        solver_.solve({groups_, span_of(cells_)}, {}, 0, {}, effects_);
+        solver_.solve({}, {groups_, span_of(cells_)}, after_all, {}, effects_);
     }
     [[nodiscard]] slowdown slowdown_of(std::size_t node) const noexcept {
         node_effect const& e = effects_[node];

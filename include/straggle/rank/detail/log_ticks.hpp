@@ -9,8 +9,10 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -19,22 +21,35 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 inline constexpr int tick_bits = 16;
 inline constexpr double nats_per_tick = 0.693147180559945309417 / 65536;
 
-// log2 of a positive normal number, in units of 2^-16, rounded down.
-//
-// Repeated squaring of the mantissa yields one digit after the other; each further squaring doubles the error
-// of the first, which stays below one unit.
+// 1 / c and log2(c) for the middle c of each of 128 parts of [1, 2), as multiples of 2^-31 and 2^-38.
+struct log_part {
+    std::int64_t inverse = 0, log = 0;
+};
+inline constexpr std::array<log_part, 128> log_parts = [] {
+    std::array<log_part, 128> parts;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        auto const inverse = static_cast<std::int64_t>(0x1p31 * 256 / static_cast<double>(2 * i + 257) + 0.5);
+        // ln(c) = 2 artanh((c - 1) / (c + 1)), where 1 / c is the rounded inverse
+        double const r = static_cast<double>(inverse) * 0x1p-31, z = (1 - r) / (1 + r);
+        double sum = 0, power = z;
+        for (int k = 1; k < 40; k += 2, power *= z * z) sum += power / k;
+        parts[i] = {inverse, static_cast<std::int64_t>(2 * sum / 0.693147180559945309417 * 0x1p38 + 0.5)};
+    }
+    return parts;
+}();
+
+// log2 of a positive normal number, in units of 2^-16, rounded down; of powers of two it is exact. With
+// x = c (1 + e), |e| < 2^-7: log2 c from the table, and three terms of the series of ln(1 + e).
 constexpr std::int32_t log_ticks(double x) noexcept {
     std::uint64_t const bits = std::bit_cast<std::uint64_t>(x);
     auto const exponent = static_cast<std::int32_t>((bits >> 52) & 0x7FF) - 1023;
-    std::uint64_t mantissa = ((bits & 0xFFFFFFFFFFFFFu) >> 21) | (std::uint64_t{1} << 31); // in [1, 2), 1.31
-    std::int32_t fraction = 0;
-    for (int i = 0; i < tick_bits; ++i) {
-        mantissa = (mantissa * mantissa) >> 31;
-        std::uint64_t const digit = mantissa >> 32; // branchless: the branch would be unpredictable
-        mantissa >>= digit;
-        fraction = 2 * fraction + static_cast<std::int32_t>(digit);
-    }
-    return exponent * (1 << tick_bits) + fraction;
+    auto const mantissa = static_cast<std::int64_t>(((bits & 0xFFFFFFFFFFFFFu) >> 21) | 0x80000000u);
+    log_part const part = log_parts[(bits >> 45) & 127];
+    std::int64_t const e = (mantissa * part.inverse - (std::int64_t{1} << 62)) >> 24;
+    std::int64_t const ee = (e * e) >> 38, eee = (ee * e) >> 38;
+    constexpr std::int64_t per_ln2 = 3098164010, slack = 64; // 2^31 / ln 2; more than all rounding together
+    std::int64_t const log = part.log + (((e - ee / 2 + eee / 3) * per_ln2) >> 31) + slack;
+    return exponent * (1 << tick_bits) + static_cast<std::int32_t>(log >> (38 - tick_bits));
 }
 
 // Bounds of what can be stored: beyond the logarithm of any ratio of times, and any number of tasks.
