@@ -40,13 +40,13 @@ class Goals:
             bad = sum("hurts" in v for v in verdicts)
             rows.append(cells + [str(bad), str(sum(v == "undecided" for v in verdicts))])
         return ["load", "scenarios", f"`{self.policy}` mean / p99 %", "LATE", "Hadoop MRv2", "Spark 3", "oracle",
-                "hurts, or seems to", "open"], rows
+                "hurts, or appears to", "open"], rows
 
     def harm(self):
         verdicts = self.verdicts(self.about)
         bad = [s for s, v in zip(self.about, verdicts) if "hurts" in v]
         return ("not worse than doing nothing, mean and p99, in any scenario",
-                f"{len(bad)} of {len(verdicts)} worse, or it seems so{': ' + ', '.join(bad) if bad else ''}; "
+                f"{len(bad)} of {len(verdicts)} worse or apparently worse{': ' + ', '.join(bad) if bad else ''}; "
                 f"{sum(v == 'undecided' for v in verdicts)} open", not bad)
 
     def low_mean(self):

@@ -148,7 +148,7 @@ class Report:
             [(s, self.compare(s, self.main, "mean")[:3], best[s][1].point if s in best else None,
               self.compare(s, r.YARDSTICK, "mean").point if r.YARDSTICK in self.policies else None) for s in known],
             f"Mean job time against doing nothing: {self.main} (dot and 95 % interval), best rival (circle), "
-            "oracle (green)"))
+            "oracle (green bar)"))
         (folder / "effectiveness.md").write_text(self.text(best, known))
 
     def text(self, best, known):
@@ -167,7 +167,7 @@ class Report:
             main=self.main, main_title=TITLES.get(self.main, ""), scenarios=len(known), first=first,
             seeds=f"{min(seeds)}" if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)}",
             policies=self.policy_table(), typical=percent(self.typical(self.main, "mean")),
-            typical_p99=percent(self.typical(self.main, "p99")), wins=len(wins), hurt=len(hurt), better=better, equal=equal,
+            typical_p99=percent(self.typical(self.main, "p99")), wins=len(wins), hurt_words=hurt_words(len(hurt)), better=better, equal=equal,
             worse=len(best) - better - equal, compared=len(best), undecided=len(undecided),
             open=sum(1 for s in undecided if verdicts[s] == "undecided"),
             goals=table(goal_head, ["---", "---", "---"], goal_rows), drawn=self.drawn_text,
@@ -175,6 +175,13 @@ class Report:
             best_rows=self.scenario_rows(known[:12], best),
             hurt_rows=self.scenario_rows(hurt, best) if hurt else "None.",
             all_rows=self.scenario_rows([s for s in self.names if s in verdicts], best))
+
+
+def hurt_words(n):
+    """How many scenarios do not pass."""
+    if n == 0:
+        return "In none is the mean or the 99th percentile more than 2 % longer beyond chance."
+    return f"In {'one' if n == 1 else n} the mean or the 99th percentile is, or appears to be, more than 2 % longer."
 
 
 TEXT = (pathlib.Path(__file__).parent / "report.md.in").read_text()
