@@ -558,6 +558,7 @@ using straggle::blacklist::release_on_demand;
 // straggle/blacklist/top_k_intersection.hpp
 namespace blacklist {
 using straggle::blacklist::deterministic_fill;
+using straggle::blacklist::fill_from;
 using straggle::blacklist::top_k_intersection;
 }
 

@@ -115,6 +115,25 @@ TEST_CASE("as many as there are, or none") {
     CHECK((engine == std::mt19937{})); // nothing to draw, nothing drawn
 }
 
+TEST_CASE("from the next levels, the worst mean first, where level 0 holds fewer than k") {
+    auto nodes = paper_example();
+    nodes.push_back({.id = 13, .n = 30, .mean = 99, .sd = 1, .ci = {-4, -3}, .level = 2, .seen = 13});
+    nodes.push_back({.id = 14, .n = 30, .mean = 200, .sd = 1, .ci = {-4, -3}, .level = 2, .seen = 14});
+    nodes[11].mean = 101;
+    auto const filled = [&](std::size_t k) {
+        return select(blacklist::top_k_intersection(k, blacklist::fill_from::next_levels), nodes);
+    };
+    CHECK(filled(6) == ids{1, 2, 3, 4, 5, 7}); // level 0 is enough
+    CHECK(filled(10) == select(blacklist::top_k_intersection(10), nodes));
+    CHECK(filled(11) == ids{1, 2, 3, 4, 5, 7, 6, 8, 9, 10, 12});
+    CHECK(filled(13) == ids{1, 2, 3, 4, 5, 7, 6, 8, 9, 10, 12, 11, 14});
+    CHECK(filled(100).size() == 14);
+    std::mt19937 engine;
+    auto const drawn =
+        select(blacklist::top_k_intersection(11, engine, blacklist::fill_from::next_levels), nodes);
+    CHECK(drawn == filled(11));
+}
+
 TEST_CASE("places left are filled by worse mean, then more scores, then first seen") {
     // k = 1: the worst by mean and the worst by deviation differ; both are single.
     auto const pair = [](node a, node b) {

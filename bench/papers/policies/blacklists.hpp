@@ -85,36 +85,22 @@ class dsb_blacklist {
         window_ = window;
         auto const& ranking = monitor_.rank(now);
         if (k_)
-            straggle::papers::dsb_2019::blacklist(*k_, random_).decide(ranking, decision_);
+            straggle::papers::dsb_2019::blacklist(*k_, random_,
+                                                  changed_.fills_up
+                                                      ? straggle::blacklist::fill_from::next_levels
+                                                      : straggle::blacklist::fill_from::level_0)
+                .decide(ranking, decision_);
         else
             straggle::papers::dsb_2019::blacklist().decide(ranking, decision_);
         auto& entry = log.emplace_back();
         entry.from = now;
         for (auto const& v : decision_.blacklisted()) entry.avoided.push_back(v.id);
-        if (changed_.fills_up && k_) fill_up(ranking, entry.avoided);
     }
-    bool avoids(std::uint32_t node) const {
-        return decision_.avoids(node) || (changed_.fills_up && !log.empty() &&
-                                          std::find(log.back().avoided.begin(), log.back().avoided.end(),
-                                                    node) != log.back().avoided.end());
-    }
+    bool avoids(std::uint32_t node) const { return decision_.avoids(node); }
     bool tries(std::uint32_t) const { return false; }
     std::vector<blacklist_log> log{};
 
   private:
-    // Level by level, the slowest in the mean first.
-    template <class Ranking>
-    void fill_up(Ranking const& ranking, std::vector<std::uint32_t>& out) const {
-        for (std::size_t level = 0; level < ranking.levels() && out.size() < *k_; ++level) {
-            std::vector<std::pair<double, std::uint32_t>> next;
-            for (auto const& node : ranking.level(level))
-                if (std::find(out.begin(), out.end(), node.id) == out.end())
-                    next.emplace_back(-node.mean, node.id);
-            std::sort(next.begin(), next.end());
-            for (std::size_t i = 0; i < next.size() && out.size() < *k_; ++i) out.push_back(next[i].second);
-        }
-    }
-
     monitor monitor_;
     std::optional<std::size_t> k_;
     dsb_changes changed_;

@@ -62,9 +62,11 @@ inline constexpr evaluate::straggler_rule straggler{.threshold = 1.5};
 /// *P-Cores with number* (section 4.2.4): at most k nodes of level 0, the last places drawn with the engine.
 /// @param k maximum number of nodes on the blacklist
 /// @param engine must outlive the answer
+/// @param where `next_levels` for k of 4 and 5 in figure 9, which may exceed level 0
 template <base::random_engine Engine>
-[[nodiscard]] auto blacklist(std::size_t k, Engine& engine) {
-    return blacklister(straggle::blacklist::top_k_intersection(k, engine), record::unlimited{});
+[[nodiscard]] auto blacklist(std::size_t k, Engine& engine,
+                             straggle::blacklist::fill_from where = straggle::blacklist::fill_from::level_0) {
+    return blacklister(straggle::blacklist::top_k_intersection(k, engine, where), record::unlimited{});
 }
 
 /// Algorithm 1: adds tasks as they end, and at the end of each time window ranks all nodes by the tasks of
