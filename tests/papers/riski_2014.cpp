@@ -294,8 +294,8 @@ TEST_CASE("riski_2014: algorithm 2, one straggler after the other") {
     }
 }
 
-TEST_CASE("riski_2014: candidates are the tasks that have run longer than the average") {
+TEST_CASE("riski_2014: candidates are the tasks that have run longer than the average of the running") {
     riski::detector const rule;
     CHECK(rule.factor == 1.0);
-    CHECK(rule.of == detect::average_time::basis::finished);
+    CHECK(rule.of == detect::average_time::basis::running);
 }

@@ -6,7 +6,7 @@ import math
 import re
 
 from histories_page import histories  # noqa: F401  (docs/results.py asks for it here)
-from tables import bullets, number, number_range, percent, percent_range, share, shorter, signed_range, table, told
+from tables import bullets, number, number_range, percent, percent_range, share, shorter, shorter_or_longer, signed_range, table, told
 from together_page import together
 
 # --- Dynamic server blacklisting -------------------------------------------------------------------------------------
@@ -47,15 +47,15 @@ def blacklisting(results):
     eight = [results.at("figure-8", c, "dsb_2019", x) for c in ("OpenNebula", "ExoGENI", "OpenNebula 2") for x in ("memory faults named", "healthy machines named")]
     filled = [nine("dsb_2019 filled", k)["median"] for k in range(6)]
     best = max(range(6), key=lambda k: filled[k])
-    return f"""Table 2 in our setting, and with one thing at a time as it may have been in the paper: YARN's seconds, and by how much jobs
-are shorter than with YARN (below 0: longer). *With races*: the paper's rule, but it learns of attempts whose copy won, as ours
-does. One run is one cluster; after an hour to learn one hour is measured, five for "many windows".
+    return f"""Table 2 in our setting, then with one thing at a time changed to what the paper may have had: YARN's seconds, and by how much
+jobs are shorter than with YARN (negative: longer). *With races*: the paper's rule, but it also learns of attempts whose copy won,
+as ours does. A run is one cluster: one hour to learn, then one hour that is measured, five for "many windows".
 
 {table(["setting", "YARN, Sort, s", "`dsb_2019`", "with races", "default blacklist", "YARN, WordCount, s", "`dsb_2019`", "default blacklist"], lines)}
 
 {bullets(
-    f"**The size of the gain is the setting's.** Sort is {percent_range(paper)} shorter with the faults chosen here, {percent_range(disk)} where what a reduce fetches comes from "
-    f"the disk of a machine that is avoided or not, {percent_range(milder)} with the milder fault (memory 4, disk 6 times slower), {percent_range(ours)} with both and machines that differ by 10 %. "
+    f"**The size of the gain depends on the setting.** Sort is {percent_range(paper)} shorter with the faults chosen here, {percent_range(disk)} where reduces fetch from the disk of the "
+    f"source, avoided or not, {percent_range(milder)} with the milder fault (memory 4, disk 6 times slower), {percent_range(ours)} with both and machines that differ by 10 %. "
     f"The paper has 15 %: its direction holds here in {sum(at(g, 'dsb_2019', 'Sort improvement')['low'] > 0 for g in dict.fromkeys(r['group'] for r in results.rows('dsb-settings')) if not g.startswith('no weak'))} "
     f"of {sum(not g.startswith('no weak') for g in dict.fromkeys(r['group'] for r in results.rows('dsb-settings')))} settings with weak machines.",
     f"**Without a weak machine** `dsb_2019` makes Sort {percent_range(loss, -1)} longer in the one hour measured (paper 7.1 %), and {percent_range(many, -1)} over several windows: "
@@ -68,21 +68,21 @@ does. One run is one cluster; after an hour to learn one hour is measured, five 
     f"**Figure 8**: of the machines with a memory fault level 0 names {', '.join(percent(r['median']) for r in eight[::2])} in the three clusters, and {', '.join(number(r['median']) for r in eight[1::2])} healthy ones (paper: all, none).",
     f"**5.2, overhead**: to take in an attempt costs the master {number_range(over['OpenNebula'][0])} ns, to rank 30 machines and decide {number_range(over['OpenNebula'][1])} µs "
     f"({number_range(over['ExoGENI'][1])} for 20), once in an hour. The paper finds no difference in the time of a job; k = 0 below is that experiment, and equal by construction.",
-    "**Figure 7**, as far as it can be had: slots in use with weak machines " + ", ".join(f"{percent_range(r)} ({who})" for who, r in used.items()) + ".")}
+    "**Figure 7**, as far as it can be reproduced: slots in use with weak machines " + ", ".join(f"{percent_range(r)} ({who})" for who, r in used.items()) + ".")}
 
 Figure 9, how much shorter Sort is than with k = 0; 20 machines, three with a memory fault:
 
 {table(ks[0], ks[1:])}
 
-By its text, *P-Cores with number* chooses among level 0, so that k = 4 and 5 change nothing where level 0 holds three machines.
-Filled up from the next levels the best k is {best}, and k = 5 is {percent(filled[3] - filled[5])} of a job worse than k = 3: {"the paper's direction" if filled[5] < filled[3] - 0.005 else "not the paper's direction"}, by medians{"" if nine("dsb_2019 filled", 5)["high"] < nine("dsb_2019 filled", 3)["low"] else " whose intervals overlap"}; the paper puts it at 16 % of a job.
+As described, *P-Cores with number* chooses among level 0, so that k = 4 and 5 change nothing where level 0 holds three machines.
+Filled up from the next levels the best k is {best}, and k = 5 is {percent(filled[3] - filled[5])} of a job worse than k = 3: {"the paper's direction" if filled[5] < filled[3] - 0.005 else "not the paper's direction"}, by medians{"" if nine("dsb_2019 filled", 5)["high"] < nine("dsb_2019 filled", 3)["low"] else " whose intervals overlap"}; by the paper's 35.75 %, counted from k = 3, it is 16 % of a job, hence the 39 % above.
 
 Figure 10, copies that win, 30 machines:
 
 {table(ten[0], ten[1:])}
 
-The paper has a third without a blacklist, from another cluster, and more than 80 % with five. {"Here it is the other way round" if results.at("figure-10", "copies that won", "dsb_2019", "5")["median"] < results.at("figure-10", "copies that won", "dsb_2019", "0")["median"] else "So here"}: most likely since the
-blacklist takes the clear stragglers away, and what is still copied are close races; that was not tested."""
+The paper has less than 30 % without a blacklist, from a different cluster, and up to 89 % with four or five. {"Here it is the reverse" if results.at("figure-10", "copies that won", "dsb_2019", "5")["median"] < results.at("figure-10", "copies that won", "dsb_2019", "0")["median"] else "So here"}: most likely because
+the blacklist removes the clear stragglers, and the copies that remain are close races; this was not tested."""
 
 
 # --- The evaluation framework ----------------------------------------------------------------------------------------
@@ -130,13 +130,13 @@ def evaluation(results):
     lag = "Default, job's lag"
     warm = ("node_aware warm", "node_aware all")
     return f"""Table 6, detectors that begin with nothing known (cold). Precision counts fake positives as mistakes, as the paper's text says;
-its table seems to leave them in, so that the [full report](#the-whole-report) has both. *As printed, ms*: equation 10 by the
-word, with times in milliseconds as Hadoop has them.
+its table seems to leave them in, so that the [full report](#the-whole-report) has both. *As printed, ms*: equation 10
+literally, with times in milliseconds as in Hadoop.
 
 {of_detectors(results, cases, COLD)}
 
 {bullets(
-    f"**Equation 10.** Recall with the printed rule in milliseconds is nearer to the paper's than that of the rule put right in {', '.join(closer) or 'no case'}: "
+    f"**Equation 10.** With the printed rule in milliseconds, recall is nearer to the paper's than with the corrected rule in {', '.join(closer) or 'no case'}: "
     "the threshold is nearly the mean, and half of the tasks are below it. With times in seconds it is nearly the mean as well.",
     f"**What holds with intervals apart** (the paper: in every case): {held('Hierarchical', 'Default', 'precision')}; {held('LATE', 'Default', 'precision')}; {held('LATE', 'Default', 'recall')}; "
     f"{held('LATE as printed, ms', 'Default', 'recall')}; {held('Default', 'Hierarchical', 'recall')}.",
@@ -144,23 +144,23 @@ word, with times in milliseconds as Hadoop has them.
     "**The lag** is counted from the start of the task, as Hadoop 1 does. From that of the job, as the paper's text has it, Default has in C1 to C4: "
     + "; ".join(f"precision {number_range(at(c, lag, 'precision'))}, recall {number_range(at(c, lag, 'recall'))}, latency {number_range(at(c, lag, 'latency'))}" for c in cases) + ".")}
 
-The same with shared slots, where a copy need not wait for the last task to start:
+The same with shared slots, where a copy need not wait until the last task has started:
 
 {of_detectors(results, [f"{c}, shared slots" for c in cases], COLD)}
 
 In C2 with shared slots the job takes {number_range(shared[0])} s with Hierarchical, {number_range(shared[1])} with Default, {number_range(shared[2])} with LATE. The paper finds Hierarchical best there: {"so here" if shared[0]["high"] < min(shared[1]["low"], shared[2]["low"]) else "not provably here"}.
 
-**Warm detectors** know the usual time of each task, the very number that defines a straggler: what follows is a bound on
-what history can bring, not a comparison with the rules above. *All* names also those no copy could overtake.
+**Warm detectors** know the usual time of each task, the very number that defines a straggler: what follows bounds
+what history can bring and does not compare with the rules above. *All* also names tasks that no copy could overtake.
 
 {of_detectors(results, cases, warm)}
 
-Figure 1, one machine of four cores by tasks at once. It says that the simulator is the paper's model, not that the model is right:
+Figure 1, one machine of four cores by tasks at once. It shows that the simulator follows the paper's model, not that the model is right:
 
 {table(["tasks", "seconds of a task", "watts", "watts by `evaluate/power.hpp`"], ones)}
 
 Figure 2 and table 5: ten equal runs. 90 % of the times are between {number(two[0]["median"])} and {number(two[1]["median"])} of the task's usual time, one in a hundred is above {number(two[2]["median"])}, the longest of all {number_range(two[3])};
-{number_range(outliers)} of 3200 are outliers (paper 21). Stragglers by what is taken for usual, the spread of attempts chosen with this table in mind:
+{number_range(outliers)} of 3200 are outliers (paper 21). Stragglers by the quantile that is taken as usual; the spread of attempts was chosen with this table in view:
 
 {table(["quantile", "stragglers on equal machines"], fives)}
 
@@ -202,6 +202,7 @@ def riski(results):
     none = [at(g, "no copies", MEAN) for g in groups[:2]]
     printed = at(groups[0], "RiskI as printed", "copies"), at(groups[0], "RiskI as printed", "share that won")
     ten = {size: [results.at("riski-figure-10", f"{size} jobs", who, MEAN) for who in ("RiskI", "no copies")] for size in ("large", "medium", "small")}
+    part = {who: [results.at("riski-parts", "BBP every 60 s", who, f"1 medium: {x}") for x in ("copies", "won")] for who in ("LATE", "RiskI")}
     never = results.at("riski-figures-12-13", "BBP every 60 s", "machines never slow", MEAN)
     steps = [[r["series"], percent_range(r), percent_range(results.at("riski-steps", "BBP every 120 s", r["series"], MEAN))]
              for r in results.rows("riski-steps") if r["group"] == "BBP every 60 s" and r["x"] == MEAN]
@@ -213,9 +214,10 @@ def riski(results):
     sixteen = [[s, *(percent_range(results.at("riski-figure-16", g, s, x)) for g in ("share of the times in the range", "width of the range over its mean") for x in ("1", "32"))]
                for s in dict.fromkeys(r["series"] for r in results.rows("riski-figure-16"))]
     price = [results.at("riski-steps", "BBP every 60 s", s, MEAN) for s in ("and expected gain: straggle", "and priced: straggle priced")]
-    return f"""RiskI is all of `papers/riski_2014.hpp`: its predictor, its detector, its profit, its assignment, its kill. *As printed* has the
+    return f"""RiskI is `papers/riski_2014.hpp`: its predictor, its profit, its assignment, its kill. Candidates are tasks that have run longer
+than the mean of the finished ones; section 6.1 averages the running ones (`riski_2014::detector`). *As printed* has the
 misprints: the farthest profile, the sign of the profit. Copies, copies that won, and by how much jobs are shorter than with LATE
-in the mean (below 0: longer). The machines of the paper are of fixed speed (table 1; the fifth, which is not in it, has the
+in the mean (negative: longer). The machines of the paper are of fixed speed (table 1; the fifth, which is not in it, has the
 mean of the four) with 13 map and 10 reduce slots (table 3; 23 of both kinds here).
 
 {table(["setting", "copies: LATE", "RiskI", "won: LATE", "RiskI", "RiskI", "no copies at all", "as printed", "`node_aware` and our profit"], lines)}
@@ -224,14 +226,16 @@ mean of the four) with 13 map and 10 reduce slots (table 3; 23 of both kinds her
     f"**On the paper's machines the direction {'holds' if min(first['low'], slots['low']) > 0 else 'does not provably hold'}** where jobs arrive every 60 s: RiskI {percent_range(first)} shorter than LATE with the speeds of "
     f"table 1, {percent_range(slots)} with the slots of table 3. **No copies at all** are {percent_range(none[0])} and {percent_range(none[1])} shorter{': most likely the cluster is so full there that what helps is to copy less' if min(n['low'] for n in none) > 0 else ''}.",
     f"**Shorter** in: {'; '.join(by['shorter']) or 'no setting'}. **Longer** in: {'; '.join(by['longer']) or 'no setting'}. **Neither** in: {'; '.join(by['no difference that these runs can tell']) or 'no setting'}. "
-    "Faults that come and go are in none of the paper's factors: what a machine did an hour ago says little.",
+    "Faults that come and go are in none of the paper's factors: what a machine did an hour ago says little about it now.",
     f"**46 %** (the abstract; the introduction says “up to”) is {'not reached' if max(r['high'] for r, _ in ten.values()) < 0.46 else 'reached'} by jobs of one size, every 60 s (figure 10): "
-    + "; ".join(f"{size} jobs are {percent_range(r)} shorter than with LATE, without any copies {percent_range(none_)}" for size, (r, none_) in ten.items()) + ". "
+    + "; ".join(f"{size} jobs are {shorter_or_longer(r)} than with LATE, without any copies {shorter_or_longer(none_)}" for size, (r, none_) in ten.items()) + ". "
     f"On machines that are never slow the mixed jobs are {percent_range(never)} shorter than "
     "LATE's on machines that are: no scheduler can do better.",
     f"**As printed** it launches {number_range(printed[0])} copies with the speeds of table 1, of which {percent_range(printed[1])} win: it selects what loses. Jobs are {percent_range(at(groups[0], 'RiskI as printed', MEAN))} shorter than LATE's even so, and {percent_range(none[0])} without any.",
     f"**Figure 14**: from testbed 1 to 3 the mean time becomes {number_range(worse[0])} times as long with LATE, {number_range(worse[1])} with RiskI (paper: RiskI degrades much less; {'so here' if worse[1]['high'] < worse[0]['low'] else 'not provably here'}). "
-    f"RiskI is {', '.join(percent_range(b) for b in bed)} shorter than LATE in the three.",
+    f"In the three RiskI is {', '.join(shorter_or_longer(b) for b in bed)} than LATE.",
+    f"**Like for like with figure 12**: in part 1 alone, 13 medium jobs every 60 s, LATE launches {number_range(part['LATE'][0])} copies, of which {number_range(part['LATE'][1])} win, "
+    f"and RiskI {number_range(part['RiskI'][0])}, of which {number_range(part['RiskI'][1])} win. The paper has 48 and 19, and 13 and 11: fewer copies with RiskI, {'as here' if part['RiskI'][0]['high'] < part['LATE'][0]['low'] else 'which these runs do not show'}.",
     f"**Our parts**: with the library's defaults (`straggle`) jobs every 60 s are {percent_range(price[0])} shorter than LATE's; with `slot_price = 1`, which is no default, {percent_range(price[1])}.")}
 
 From RiskI to our defaults, step by step, mean time below LATE's:
@@ -281,7 +285,7 @@ def ml_na(results):
     history = [results.at("ml-na-table-1", "history", "nine months", x) for x in ("tasks that are stragglers", "jobs that have one")]
     bayes, trees = (results.at("ml-na-table-2", group, n, "accuracy") for n in ("naive Bayes", "boosted trees (XGBoost)"))
     best = max((n for n in names if not math.isnan(results.at("ml-na-table-2", group, n, "accuracy")["median"])), key=lambda n: results.at("ml-na-table-2", group, n, "accuracy")["median"], default="–")
-    return f"""The months are made up ({percent_range(history[0])} of the tasks are stragglers, {percent_range(history[1])} of the jobs have one); tuples, labels and trees are those of `papers/ml_na_2017.hpp`.
+    return f"""The months are simulated ({percent_range(history[0])} of the tasks are stragglers, {percent_range(history[1])} of the jobs have one); tuples, labels and trees are those of `papers/ml_na_2017.hpp`.
 A machine is weak if the method's own groups say so: accuracy says how well a classifier repeats the groups, not how well it knows
 weak machines.
 
@@ -300,7 +304,7 @@ Figures 4 and 5, month 1 by three features: of five groups, the weakest first, {
 
 {table(["groups", "score"], five)}
 
-Table III in short: right, where no learning is right, precision and recall:
+Table III in short: accuracy, that of two forecasts without learning, precision and recall:
 
 {table(["", "right", "all are what most were", "as in the month before", "precision", "recall"], three)}
 
@@ -313,7 +317,7 @@ Figure 7, month 7, in whose first three days nothing runs, by both readings of a
 
 {table(["", *readings, "paper"], seven)}
 
-Month 7, learned from month 6: {verdict}. The paper puts its 45 % down to these days; on made-up months {'its reading shows nothing of the kind' if less[readings[0]]['high'] < 0.2 and less[readings[1]]['high'] < 0.2 else 'one reading shows a loss of that size'}."""
+Month 7, learned from month 6: {verdict}. The paper puts its 45 % down to these days; on simulated months {'its reading shows nothing of the kind' if less[readings[0]]['high'] < 0.2 and less[readings[1]]['high'] < 0.2 else 'one reading shows a loss of that size'}."""
 
 
 # --- Pages -----------------------------------------------------------------------------------------------------------
@@ -323,18 +327,18 @@ def caveats(results):
     runs = sorted({results.runs(t) for t in ("table-2", "dsb-settings", "table-6", "riski-settings", "together", "ml-na-table-3")} - {0})
     said = " to ".join(map(str, (runs[0], runs[-1]) if len(runs) > 1 and runs[0] != runs[-1] else runs[:1]))
     return (
-        "**All of it is simulated**, on one simulator (SimGrid), but for the recorded histories. The clusters of the four papers and the production traces of three others "
+        "**All of it is simulated**, on one simulator (SimGrid), except for the recorded histories. The clusters of the four papers and the production traces of three others "
         "are not public; OpenCloud's records are, and were not at hand.",
-        "**Some of a setting was chosen with the paper's number in view**, so that this number proves nothing: how bad the faults of the blacklisting experiments are (so that jobs slow "
+        "**Some parts of a setting were chosen with the paper's number in view**, so this number proves nothing: how bad the faults of the blacklisting experiments are (so that jobs slow "
         "down as in its table 2), how much equal attempts differ in the evaluation framework (its table 5), how slow RiskI's neighbors are (so that about as many of LATE's copies win as in "
-        "its figure 12). The tables of settings change these one at a time: several conclusions change with them.",
-        f"**Intervals.** A number is the median of {said} runs; in brackets an interval between order statistics that holds the true median with 95 %. Improvements are compared "
+        "its figure 12). The tables of settings change these one at a time, and several conclusions change with them.",
+        f"**Intervals.** A number is the median of {said} runs; in parentheses is an interval between order statistics that contains the true median with 95 %. Improvements are compared "
         "run by run on the same seeds. It says what chance does in this simulator, nothing about how far the simulator is from a cluster.",
         "**p99 is the 99th percentile of the job times of a run.** With fifty jobs it is nearly the slowest.",
         'What is called `straggle` or "default" runs **with every default**, except that a detector knows how often tasks report; where another option was changed (`slot_price = 1` is "priced") the line '
         "says so. The papers' rules run from `papers/*.hpp`.",
         "**Warm detectors know what they are judged by**, and stand apart.",
-        "**ML-NA's months are made up**, with what the papers print of OpenCloud.")
+        "**ML-NA's months are simulated**, to match what the papers print of OpenCloud.")
 
 
 def experiments(results):

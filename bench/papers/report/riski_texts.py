@@ -149,7 +149,7 @@ CHAPTER = {
             "minutes on average, a machine runs at a third of its speed (testbed 1), a fifth (2), a seventeenth (3): the slowdown beyond 1 is as 1 to 2 to 8, as the paper's testbeds. How slow, and for how long, was chosen so that about as many of LATE's "
             "copies win as in figure 12 (40 %). The paper's own machines, of fixed speed, have a table of their own. Twelve jobs come first, "
             "from which those that predict learn. Jobs are served in order; the copies of a job come before the tasks of later ones. "
-            "Schedulers: LATE as in Hadoop; RiskI (papers/riski_2014.hpp: predictor, detector, profit, assigner, kills), the same as printed (the farthest profile, the sign of the profit); expected gain (the same stragglers and predictions, our profit); straggle (node_aware with usual times from "
+            "Schedulers: LATE as in Hadoop; RiskI (papers/riski_2014.hpp: predictor, profit, assigner, kills; candidates have run longer than the mean of the finished tasks), the same as printed (the farthest profile, the sign of the profit); expected gain (the same stragglers and predictions, our profit); straggle (node_aware with usual times from "
             "similar_tasks, what a straggler still takes by its progress, our profit); straggle priced (the same, a second of a slot costs a second while tasks wait). "
             "A copy whose original is killed as it starts has nobody to race: it wins, unless it is copied in turn.",
     "parts": [

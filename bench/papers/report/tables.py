@@ -90,5 +90,10 @@ def shorter(r):
     return "shorter" if r["low"] > 0 else "longer" if r["high"] < 0 else "no difference that these runs can tell"
 
 
+def shorter_or_longer(r):
+    """An improvement in words; an interval may reach to the other side."""
+    return f"{percent_range(r)} shorter" if not r["median"] < 0 else f"{percent_range(r, -1)} longer"
+
+
 def bullets(*lines):
     return "\n".join(f"- {line}" for line in lines if line)

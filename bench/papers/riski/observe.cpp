@@ -103,15 +103,15 @@ cluster::plan make_plan(riski_case const& c, std::uint64_t seed) {
 
 class no_copies final : public cluster::policy {};
 
-// The paper to the letter: who is a straggler, how long its copy takes, what that is worth, what is killed.
+// The paper to the letter: how long a copy takes, what it is worth, what is killed. Candidates are the tasks
+// that have run longer than the mean of the finished; section 6.1 averages the running ones.
 template <class Reading, class Profit>
 std::unique_ptr<cluster::policy> to_the_letter(std::vector<std::string> kinds) {
     using estimates_of_paper = estimates<history_of_paper<Reading>>;
-    return std::make_unique<risk_aware<straggle::papers::riski_2014::detector,
+    return std::make_unique<risk_aware<straggle::detect::average_time,
                                        straggle::papers::riski_2014::assigner<Profit>, estimates_of_paper>>(
-        estimates_of_paper(std::move(kinds), remaining_by::similar_tasks),
-        straggle::papers::riski_2014::detector{}, straggle::papers::riski_2014::assigner<Profit>{},
-        straggle::papers::riski_2014::assigner<Profit>{});
+        estimates_of_paper(std::move(kinds), remaining_by::similar_tasks), straggle::detect::average_time{},
+        straggle::papers::riski_2014::assigner<Profit>{}, straggle::papers::riski_2014::assigner<Profit>{});
 }
 
 template <class Matching = straggle::assign::greedy_assignment, class Detector, class Profit>

@@ -225,10 +225,11 @@ template <class Record, class Reading = corrected, class Profile>
     return predictor<Record, Profile, Reading>(std::move(record_profile), how);
 }
 
-/// Which tasks are considered (section 6.1): those that have run longer than the average.
+/// Which tasks are considered (section 6.1): those that have run longer than the average of all running tasks
+/// of the job. `detect::average_time{}` averages the finished tasks instead, whose times are known.
 struct detector : detect::average_time {
-    /// The factor is 1, and the average that of finished tasks: others have no known execution time.
-    constexpr detector() noexcept : average_time{.factor = 1.0, .of = basis::finished} {}
+    /// With the paper's settings.
+    constexpr detector() noexcept : average_time{.factor = 1.0, .of = basis::running} {}
 };
 
 /// The expected profit of RiskI, corrected: t_s - E[X + o], where t_s is the mean of `remaining`.
