@@ -38,9 +38,9 @@ TEST_CASE("reason: where a node stands") {
     CHECK(reason(n) == "excluded: its tasks fail; takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 "
                        "tasks (failures: 1.00 against 0.50)");
     n = {.why = {1, 0.9, 0.2, "failures"}, .spared_by = blacklist::spared::by_fail_open};
-    CHECK(reason(n) == "healthy: its tasks fail (failures: 1.00 against 0.90); in service, since too many "
-                       "nodes look bad to believe it");
-    CHECK(reason(mitigate::planned_node{}) == "healthy: nothing is held against it");
+    CHECK(reason(n) == "healthy: its tasks fail (failures: 1.00 against 0.90); in service, since so many "
+                       "nodes look bad that the measurement is in doubt");
+    CHECK(reason(mitigate::planned_node{}) == "healthy: no evidence against it");
     n = {.state = node_state::last_resort,
          .slow = {1.31, 1.24, 1.39, 116},
          .causes = static_cast<std::uint8_t>(blacklist::cause::slow),
@@ -68,7 +68,7 @@ TEST_CASE("reason: why a task has a copy") {
 }
 
 TEST_CASE("reason: why a task is late") {
-    CHECK(reason(detect::late_cause{}) == "late, not known why");
+    CHECK(reason(detect::late_cause{}) == "late, cause unknown");
     mitigate::planned_suspect s{.left = {10, 20, 90}};
     s.cause.probability = {0.1, 0, 0.55, 0, 0.35};
     s.cause.times = {1, 1, 1.6, 1, 1.3};

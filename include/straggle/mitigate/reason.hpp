@@ -84,8 +84,8 @@ inline void append_reason(std::string& out, slowdown const& s) {
                                                     "it is the last of its failure domain",
                                                     "the operator pins it",
                                                     "too many nodes were excluded lately",
-                                                    "too many nodes look bad to believe it",
-                                                    "no new exclusions were asked for"};
+                                                    "so many nodes look bad that the measurement is in doubt",
+                                                    "no new exclusions were requested"};
     return words[static_cast<std::size_t>(by)];
 }
 
@@ -105,7 +105,7 @@ inline void append_reason(std::string& out, planned_node const& n) {
     if ((n.causes & static_cast<std::uint8_t>(blacklist::cause::slow)) != 0 || !said) {
         if (said) detail::append(out, "; ");
         if (n.why.rule == "races")
-            detail::append(out, "its copies end later than what they copy");
+            detail::append(out, "its copies end later than their originals");
         else if (n.causes == 0 && n.why.rule == "failures") // in service all the same
             detail::append(out, "its tasks fail");
         else if (n.causes == 0 && (n.why.rule == "killed" || n.why.rule == "hung"))
@@ -113,7 +113,7 @@ inline void append_reason(std::string& out, planned_node const& n) {
         else if (n.slow.is_known() || n.causes != 0)
             append_reason(out, n.slow);
         else
-            detail::append(out, "nothing is held against it");
+            detail::append(out, "no evidence against it");
     }
     if (!n.why.rule.empty())
         detail::append(out, " (", n.why.rule, ": ", two{n.why.value}, " against ", two{n.why.threshold}, ")");
@@ -125,7 +125,7 @@ inline void append_reason(std::string& out, planned_node const& n) {
 /// probable cause if it has at least one chance in ten: "or of itself (7 %)".
 inline void append_reason(std::string& out, detect::late_cause const& c) {
     using percent = detail::fixed<0>;
-    if (!c.is_known()) return detail::append(out, "late, not known why");
+    if (!c.is_known()) return detail::append(out, "late, cause unknown");
     constexpr std::array<std::string_view, detect::late_by_count> words{
         "its node", "its input", "the crowd on its node", "its whole job", "itself"};
     auto const first = c.likeliest();
@@ -227,22 +227,22 @@ inline void append_reason(std::string& out, action_kind kind, effect const& e) {
     case plan_note::clock_jumped:
         return "the clock jumped ahead: attempts from before are not used, nothing new is decided yet";
     case plan_note::node_clock_ahead:
-        return "attempts ended later than it is: the clock of their node is ahead, and they are not used";
+        return "attempts ended in the future: the clock of their node is ahead, and they are not used";
     case plan_note::stale_feed:
-        return "no news for long although tasks run: nothing new is decided, exclusions expire";
+        return "nothing was reported for long although tasks run: nothing new is decided, exclusions expire";
     case plan_note::old_state:
         return "what was restored is old: nothing new is decided yet";
     case plan_note::names_disagree:
         return "nothing that runs was ever seen to end: are jobs named alike where they run and where they "
                "end?";
     case plan_note::action_limit:
-        return "the cap of actions is reached";
+        return "the cap on actions is reached";
     case plan_note::storm:
-        return "so many tasks look like stragglers that the measure is suspected, not the tasks";
+        return "so many tasks look like stragglers that the measurement is in doubt, not the tasks";
     case plan_note::fail_open:
-        return "so many nodes look slow that the measure is suspected, not the nodes";
+        return "so many nodes look slow that the measurement is in doubt, not the nodes";
     case plan_note::progress_not_trusted:
-        return "what tasks report as progress does not say when they end";
+        return "the progress that tasks report does not say when they end";
     case plan_note::exclusion_stopped:
         return "exclusions are stopped: jobs that were left alone did better";
     case plan_note::copy_stopped:
