@@ -232,7 +232,7 @@ TEST_CASE("slowdown coverage: intervals of a ranking hold the truth of each node
     std::uint64_t const seed = straggle_test::seed_or(163);
     INFO("seed ", seed);
     if (asked != nullptr)
-        std::printf("| fleet | intervals that hold the truth | above it | below it | slow nodes, found over "
+        std::printf("| fleet | intervals that contain the truth | above it | below it | slow nodes, found over "
                     "true | high over low |\n|---|---|---|---|---|---|\n");
     for (fleet const& f : fleets()) {
         INFO(f.name);
