@@ -138,7 +138,7 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
 }
 
 /// Places tasks one after the other: each takes a slot of the node that `rank_places` would put first by
-/// then. Stops early when all nodes of that node's state are full: who calls again knows what waits by then.
+/// then. Stops early when all nodes of that node's state are full: the caller then knows what waits.
 ///
 /// @param nodes as for `rank_places`; their `free` is reduced
 /// @param usual and `wait`, `task`: as for `rank_places`, the same for all tasks

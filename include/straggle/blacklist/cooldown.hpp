@@ -68,8 +68,8 @@ class cooldown {
     }
 
     /// Reports a late task on a node. Blocks the node from `now` on if it is the last straggler needed; a
-    /// node that is already blocked is blocked anew.
-    /// @param node which one
+    /// node that is already blocked is blocked again from `now` on.
+    /// @param node the node
     /// @param now on the caller's clock, which must never go back
     /// @param usual usual time of a task, in the unit of the clock
     /// @param fleet how many nodes there are
@@ -104,7 +104,7 @@ class cooldown {
     }
 
     /// Whether a node is blocked at `now`.
-    /// @param node which one
+    /// @param node the node
     /// @param now on the caller's clock
     /// @param waiting tasks without a slot: if any, no node is blocked
     [[nodiscard]] bool avoids(node_key node, double now, std::uint64_t waiting = 0) const noexcept {

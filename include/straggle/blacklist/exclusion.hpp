@@ -124,7 +124,7 @@ consteval bool has_policy(std::string_view name) {
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// A node is excluded only while it is weak: every window is ranked anew.
+/// A node is excluded only while it is weak: every window is ranked from scratch.
 ///
 /// Source: DSB section 4.2.3, algorithm 1. Its flaw: an avoided node gets no tasks, so the next window has no
 /// evidence against it; it is released and, if still slow, slows down the jobs of every second window

@@ -65,8 +65,8 @@ class node_stage {
         return evidence_.observe(attempt);
     }
 
-    /// Decides. Where more than 256 attempts run, durations are weighed once an eighth of a usual task has
-    /// passed since they last were; failures, the load and the words of operators count at once.
+    /// Decides. If more than 256 attempts run, durations are evaluated eight times per usual task time;
+    /// failures, load and the operators' settings count at once.
     /// @param now not before the last call's; an earlier time changes nothing
     /// @param running every running attempt, copies included
     /// @param rows every node of the cluster; a node missing for 64 windows is forgotten

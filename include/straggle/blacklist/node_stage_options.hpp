@@ -24,8 +24,8 @@ struct node_stage_options {
     double windows_per_error = 1000;
     double first_exclusion = 5;     ///< in windows; doubles with every strike
     double longest_exclusion = 160; ///< in windows
-    /// Whether nodes on probation are given ordinary tasks, not only copies. Then one that ended none showed
-    /// nothing, and stays on probation, for 64 windows at most; otherwise, for as long as its exclusion
+    /// Whether nodes on probation are given ordinary tasks, not only copies. If so, a node that ended none
+    /// has shown nothing and stays on probation, for at most 64 windows; if not, for as long as its exclusion
     /// lasted.
     bool probes_with_tasks = false;
     std::size_t most_out = SIZE_MAX; ///< limit on nodes out at a time

@@ -105,7 +105,7 @@ struct replacement {
 /// named: it contributes to the `moving` share of the loss.
 ///
 /// @par Example
-/// `gang::step_watch watch(gang::step_fields{.step = &report::step, .rank = &report::rank, ...});`
+/// `auto watch = gang::step_watch_of<report>(gang::step_fields{.step = &report::step, .rank = ...});`
 /// `observe` each report; call `close(step)` when all reports of a step have arrived, or let reports of the
 /// fourth step after it close it. Then call `stragglers()` and `loss()`.
 ///

@@ -116,7 +116,7 @@ class effect_meter {
     /// Lets a stopped kind try again and forgets its observations.
     void resume(action_kind kind) noexcept { tallies_[static_cast<std::size_t>(kind)] = {}; }
 
-    /// Adds the observations of another meter; a kind stopped there is judged anew here.
+    /// Adds the observations of another meter; a kind stopped there is judged again here.
     void merge(effect_meter const& other) noexcept {
         for (std::size_t k = 0; k < action_kind_count; ++k) {
             tally& t = tallies_[k];

@@ -344,9 +344,9 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
                             [&](Node const& node) -> bool { return can_run(task, node); });
     }
 
-    /// Whether a job is left alone, to measure what the others gain: `rank_places` draws its nodes at random.
-    /// Nodes that hang or fail are avoided for it, too. A job that lasts longer than 20 times the longest
-    /// recent attempt is no longer left alone.
+    /// Whether a job is left alone, to measure what the others gain: `rank_places` then draws nodes at
+    /// random. Nodes that hang or fail are avoided for it, too. A job that lasts longer than 20 times the
+    /// longest recent attempt is no longer left alone.
     template <base::identifier Job>
         requires std::convertible_to<Job const&, job_key>
     [[nodiscard]] bool is_left_alone(Job const& job) const {
@@ -405,8 +405,8 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         loop_.merge(other.loop_, fleet_.ids().take_in(other.fleet_.ids(), later), later);
     }
 
-    /// All state learned and decided, as bytes that `restore` reads on any machine: one that is restored
-    /// plans what this one would, given the same options, its key of names included.
+    /// All state learned and decided, as bytes that `restore` reads on any machine: a restored mitigator
+    /// plans what this one would, given the same options, the hash key included.
     [[nodiscard]] std::vector<std::byte> serialize() const
         requires base::storable_identifier<node_id>
     {

@@ -38,8 +38,8 @@ struct planned_node {
     blacklist::spared spared_by = blacklist::spared::no; ///< why it stays in service despite evidence
 };
 
-/// A task that takes longer than the spread within its job explains, and why. Whether it gets a copy is
-/// another question: one that only has more to do gains nothing by it.
+/// A task that takes longer than the spread within its job explains, and why. It need not get a copy: a task
+/// that only has more to do gains nothing by one.
 struct planned_suspect {
     std::size_t row = 0;        ///< in the range of running attempts: one attempt of the task
     time_range left{};          ///< time it still needs
@@ -91,7 +91,7 @@ struct planned_job {
     bool is_known = false; ///< false: too little is known about its times; `end` and probabilities are 0, or
                            ///< the latter 1 after the deadline
 
-    /// Whether it misses its deadline whatever is done, nineteen times in twenty.
+    /// Whether it misses its deadline even with copies, nineteen times in twenty.
     [[nodiscard]] constexpr bool is_lost() const noexcept { return least_probability >= 0.95; }
 };
 

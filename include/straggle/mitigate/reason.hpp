@@ -121,8 +121,8 @@ inline void append_reason(std::string& out, planned_node const& n) {
         detail::append(out, "; in service, since ", reason(n.spared_by));
 }
 
-/// Appends what makes a task late: "late because of its node (93 %): 2.10 times as long by it", and the next
-/// probable cause if it has at least one chance in ten: "or of itself (7 %)".
+/// Appends what makes a task late: "late because of its node (93 %), 2.10 times as long by it", and the next
+/// most probable cause if it has at least one chance in ten: "; or of itself (12 %)".
 inline void append_reason(std::string& out, detect::late_cause const& c) {
     using percent = detail::fixed<0>;
     if (!c.is_known()) return detail::append(out, "late, cause unknown");
@@ -140,7 +140,7 @@ inline void append_reason(std::string& out, detect::late_cause const& c) {
                        percent{100 * c.probability_of(second)}, " %)");
 }
 
-/// Appends why a task is late, and how long it still takes.
+/// Appends why a task is late, and how much time it still needs.
 inline void append_reason(std::string& out, planned_suspect const& s) {
     using time = detail::brief;
     append_reason(out, s.cause);
@@ -164,7 +164,7 @@ inline void append_reason(std::string& out, planned_copy const& c) {
     append_reason(out, c.cause);
 }
 
-/// Appends why a task should start anew elsewhere.
+/// Appends why a task should be restarted elsewhere.
 inline void append_reason(std::string& out, planned_move const& m) {
     using time = detail::brief;
     detail::append(out, "move: what is left takes ", time{m.left.middle}, " (", time{m.left.low}, " to ",

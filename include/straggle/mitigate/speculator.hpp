@@ -165,7 +165,7 @@ class speculator {
                             task.job, out);
         for (assign::ranked_place& p : out) p.row = places[p.row].row;
     }
-    /// Places tasks of a job one after the other, each where `rank_places` would put it first by then. Stops
+    /// Places tasks of a job one after the other, each where `rank_places` would then put it first. Stops
     /// early when all nodes of that node's state are full; call again for the rest, until none is placed.
     /// @param task what is known about each of them
     /// @param places as above; `free` is reduced by the slots that are taken
@@ -193,8 +193,8 @@ class speculator {
     /// end automatically.
     void finish_job(std::uint64_t job) { scan_.finish(job); }
 
-    /// Appends all that was learned, what is remembered of running tasks and jobs included: one that reads it
-    /// plans the same. What custom stages remember themselves is not stored.
+    /// Appends all that was learned, including what is remembered of running tasks and jobs: a speculator
+    /// that reads it plans the same. The state of custom stages is not stored.
     void write(byte_writer& out) const {
         scan_.write(out);
         book_.write(out);

@@ -3,7 +3,8 @@
 
 /// @file
 /// Dynamic server blacklisting, exactly as in the paper: its ranking, both of its blacklists, and the loop
-/// that ranks every window anew. The library's defaults need no preset: they apply when nothing is specified.
+/// that ranks every window from scratch. The library's defaults need no preset: they apply when nothing is
+/// specified.
 ///
 /// | | `papers::dsb_2019` | default | why the default differs |
 /// |---|---|---|---|

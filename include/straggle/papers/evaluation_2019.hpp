@@ -150,7 +150,7 @@ inline constexpr std::array<double, 5> shares_for_normal_tasks{1.0, 0.95, 0.9, 0
     return eps_setting <= (s_min - 1) / (s_min + 1);
 }
 /// The bound on `eps_guess` as the paper prints it, `min(s_min (1 - eps_guess) / 1.2 - 1, (0.2 - eps_guess) /
-/// 1.2)`, solved for the `eps_guess` that stands on both sides: `min((s_min - slowdown) / (s_min + slowdown),
+/// 1.2)`, solved for `eps_guess`, which appears on both sides: `min((s_min - slowdown) / (s_min + slowdown),
 /// (slowdown - 1) / (slowdown + 1))`. It no longer depends on the variation with the setting; it is correct
 /// if that variation happens to equal the error of the guess. The correct consequence of equations 11 and 12
 /// is `evaluate::tolerance_of_guess`.

@@ -100,7 +100,7 @@ struct predictor_options {
 ///
 /// A profile is a combination of factors that has run on a node, with all its times: the range [t_min, t_max]
 /// and the probabilities within it. Each finished task is compared with every profile of its node (equations
-/// 2 to 4), and the weights of that node are fitted anew: nonnegative least squares with sum 1. The paper
+/// 2 to 4), and the weights of that node are refitted: nonnegative least squares with sum 1. The paper
 /// does not specify the case of a node that has run nothing, the scale of a factor (here the range of the
 /// node's profiles), or ties (here the first profile wins).
 ///
@@ -237,8 +237,8 @@ struct detector : detect::average_time {
 /// Source: equations 5-8 and algorithm 2. The times of the copy are split at t_s, and E = P(X < t_s) U_1 +
 /// P(X >= t_s) U_2. Printed is U = avg - t_s, which is negative where the copy wins, while the text accepts E
 /// > 0: the sign is turned here. Printed for the second part is avg(t_i, t_j), the mean of the whole range:
-/// read as that of the second part, whose probability stands beside it. Then the parts add up to the mean of
-/// all (law of total expectation), whatever t_s is: E is the difference of the means, the very "direct
+/// read as that of the second part, by whose probability it is multiplied. Then the parts add up to the mean
+/// of all (law of total expectation), whatever t_s is: E is the difference of the means, the very "direct
 /// method" that section 6.2 sets out to replace. `next_slowest` has no part in it, and the slot costs
 /// nothing.
 /// @par Cost

@@ -31,6 +31,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
+// The finalizer of SplitMix64 (Steele, Lea and Flood 2014; constants of Stafford's Mix13).
 constexpr std::uint64_t mixed(std::uint64_t h, std::uint64_t key) noexcept {
     h ^= key * 0x9E3779B97F4A7C15u;
     h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9u;

@@ -14,7 +14,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Spreads a hash over all bits: std::hash is the identity for integers in common libraries.
+// Spreads a hash over all bits: std::hash is the identity for integers in common libraries. The factor is
+// 2^64 over the golden ratio (Fibonacci hashing, Knuth, TAOCP 6.4).
 constexpr std::uint64_t spread(std::uint64_t h) noexcept {
     h = (h ^ (h >> 32)) * 0x9E3779B97F4A7C15u;
     return h ^ (h >> 29);
@@ -27,7 +28,8 @@ STRAGGLE_ALWAYS_INLINE std::uint64_t load_word(char const* p) noexcept {
     return word;
 }
 
-// Both halves of the product, combined.
+// Both halves of the product, combined, as in wyhash (Wang Yi, public domain), whose default secrets are the
+// four constants below.
 STRAGGLE_ALWAYS_INLINE std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) noexcept {
 #if STRAGGLE_HAS_INT128
     __extension__ typedef unsigned __int128 wide;
