@@ -22,7 +22,7 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// Another rule, but without suspects before the job has run for `lag`.
 ///
 /// Source: the evaluation framework (Phan et al. 2019), section 6.2, where with Hadoop's 60 seconds 14 % of
-/// the tasks are named too late to help, and 20 seconds perform better: set it to the time your tasks need to
+/// the detections come too late to help, and 20 seconds perform better: set it to the time your tasks need to
 /// show how fast they are. In Hadoop 1 itself the lag is per task: see `task_lag`.
 ///
 /// Verdict: the base's; `detection_note::too_early` before.

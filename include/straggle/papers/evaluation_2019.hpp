@@ -105,7 +105,7 @@ struct hierarchical : detect::hierarchical<hadoop_default> {
 };
 
 /// A detector that is silent until the job has run for 20 seconds, as in section 6.3 and section 7 (section
-/// 6.2; with Hadoop's own 60 seconds, 14 % of the tasks are named too late to help).
+/// 6.2; with Hadoop's own 60 seconds, 14 % of the detections come too late to help).
 /// @param rule one of the above
 /// @param units_per_second 1 for times in seconds, 1000 for milliseconds
 template <detect::straggler_detector Detector>
