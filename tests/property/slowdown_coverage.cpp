@@ -232,8 +232,9 @@ TEST_CASE("slowdown coverage: intervals of a ranking hold the truth of each node
     std::uint64_t const seed = straggle_test::seed_or(163);
     INFO("seed ", seed);
     if (asked != nullptr)
-        std::printf("| fleet | intervals that contain the truth | above it | below it | slow nodes, found over "
-                    "true | high over low |\n|---|---|---|---|---|---|\n");
+        std::printf(
+            "| fleet | intervals that contain the truth | above it | below it | slow nodes, found over "
+            "true | high over low |\n|---|---|---|---|---|---|\n");
     for (fleet const& f : fleets()) {
         INFO(f.name);
         std::uint64_t const runs = f.factors.size() > 100 ? (std::max)(most / 20, std::uint64_t{4}) : most;
