@@ -15,7 +15,7 @@ def histories(results):
     slow = [["OpenCloud (the paper)", "5 %", "nearly half", "10", "", "66 %"]] + [
         [n, *(percent_range(at(n, "stragglers", x)) for x in ("share of the tasks", "share of the jobs that have one")), number(at(n, "stragglers", "the longest over the mean of its job")["median"]),
          number_range(at(n, "stragglers", "time over the mean (median)")), percent_range(at(n, "stragglers", "what jobs could gain (mean)"))] for n in tell]
-    where = [[n, percent(a["median"]), percent_range(at(n, "where", "on the worst tenth by chance")), number(p["median"]), "more than chance" if p["median"] < 0.01 else "as chance has it" if p["median"] > 0.05 else "perhaps"]
+    where = [[n, percent(a["median"]), percent_range(at(n, "where", "on the worst tenth by chance")), number(p["median"]), "more than chance" if p["median"] < 0.01 else "no more than chance" if p["median"] > 0.05 else "perhaps"]
              for n in tell for a, p in [(at(n, "where", "on the worst tenth"), at(n, "where", "how often chance makes as much"))] if not math.isnan(a["median"])]
     machine = []
     for n in tell:
@@ -31,10 +31,10 @@ def histories(results):
     not_ = [n for n in tell if at(n, "equal tasks", "deviation on one machine over that of all")["low"] >= 0.95]
     fewer = [n for n in tell if at(n, "stragglers", "share of the jobs that have one")["high"] < 0.5]
     more = [n for n in tell if at(n, "stragglers", "share of the jobs that have one")["low"] > 0.5]
-    return f"""What section 3 of the blacklisting paper finds on OpenCloud and section 4 of RiskI on four machines, on every recorded history that is at
-hand: `bench/histories.sh` reads them, and writes this page. A job is a group of siblings; those of fewer than five
-successful attempts are left out. A straggler takes more than 1.5 times the mean of its job, as in both papers. In brackets an interval of 95 %
-by drawing jobs again; few jobs make it wide, and nothing makes test data of engines, which most of these are, a cross section of clusters.
+    return f"""Section 3 of the blacklisting paper analyzes OpenCloud, section 4 of RiskI four machines. `bench/histories.sh` repeats both on every
+recorded history at hand and writes this page. A job is a group of siblings; those with fewer than five successful attempts are left out.
+A straggler takes more than 1.5 times the mean of its job, as in both papers. In parentheses is a 95 % interval from a bootstrap over
+jobs; few jobs make it wide. Most of these histories are test data of engines, not a cross section of clusters.
 
 {table(["history", "attempts", "jobs", "machines"], what)}
 
@@ -44,35 +44,35 @@ by drawing jobs again; few jobs make it wide, and nothing makes test data of eng
 
 ![Times of sibling tasks, and jobs that have a straggler](histories-stragglers.svg)
 
-The last column is figure 4: by how much the longest task of a job would be shorter if every straggler took the mean. {f"Provably fewer jobs than half have a straggler in {', '.join(fewer)}; " if fewer else ""}{f"provably more in {', '.join(more)}; " if more else ""}elsewhere the intervals hold the paper's half, or there are too few jobs for one.
+The last column is figure 4: by how much the longest task of a job would be shorter if every straggler took the mean. {f"Significantly fewer than half of the jobs have a straggler in {', '.join(fewer)}; " if fewer else ""}{f"significantly more in {', '.join(more)}; " if more else ""}elsewhere the interval contains the paper's half, or there are too few jobs.
 
 ## Where
 
-Share of the stragglers on the worst tenth of the machines by tasks, what chance makes of it (stragglers dealt out anew among the tasks of their job), and how often
-chance makes as much:
+Share of the stragglers on the worst tenth of the machines (by tasks), the share expected by chance (stragglers permuted among the tasks
+of their job), and how often chance gives as much:
 
 {table(["history", "on the worst tenth", "by chance", "p", ""], where)}
 
-Rates of machines of thirty tasks and more (the paper: 3 to 4 % in a month, up to 30 % on a day), and the highest of a day, or of a tenth of
-the time where that is short:
+Straggler rates of machines with at least thirty tasks (the paper: 3 to 4 % in a month, up to 30 % on a day), and the highest rate on a
+day, or in a tenth of the time if the history is short:
 
 {table(["history", "lowest", "highest", "highest of a window"], machine)}
 
 ![Straggler rates by machine, and by day](histories-machines.svg)
 
-"Every machine has its share over a month, and some have a lot on a day" is a statement about long histories: few here have many tasks on
-several days. The highest of many rates is high by chance, too; the table before this one tells how much.
+The paper's finding, equal rates over a month and very different ones on some days, needs long histories: few here have many tasks on
+several days. The highest of many rates is also high by chance; the previous table shows how much.
 
 ## How the times of equal tasks differ
 
-Deviation over mean in the median job; the same among tasks whose input is within 5 % of the median; and the deviation among tasks of one machine over that of all, 1 where the machine
-explains nothing:
+Deviation over mean in the median job; the same among tasks whose input is within 5 % of the median; and the deviation among tasks of one machine over that of all (1: the machine
+explains nothing):
 
 {table(["history", "deviation over mean", "equal inputs", "on one machine over all"], equal)}
 
 ![Deviations of equal tasks, and what the machine explains](histories-equal-tasks.svg)
 
-RiskI finds that tasks of one machine are much more alike than those of all. {f"That holds here in {', '.join(helps)}. " if helps else "It holds in no history here. "}{f"It does not hold in {', '.join(not_)}: there the machine explains next to nothing in the median job." if not_ else ""}
+RiskI finds tasks of one machine much more alike than those of all. {f"That holds here in {', '.join(helps)}. " if helps else "It holds in no history here. "}{f"It does not hold in {', '.join(not_)}: there the machine explains next to nothing in the median job." if not_ else ""}
 In bytedance-AR one machine has {percent(at("bytedance-AR", "where", "on one machine")["median"])} of the stragglers, and the median job does not run on it.
 
 ![The largest job of each history, machine by machine](histories-jobs.svg)
