@@ -18,8 +18,8 @@ import results as r
 
 TITLES = {"library": "the mitigator with its defaults", "library_copies_only": "its copies alone",
           "library_nodes_only": "its exclusions alone", "library_places_only": "its placement alone",
-          "late": "LATE", "hadoop": "Hadoop MRv2", "spark": "Spark 3", "spark4": "Spark 4", "flink": "Flink, as it is",
-          "flink_limited": "Flink, a fifth of the nodes blocked at most", "dolly": "Dolly's clones",
+          "late": "LATE", "hadoop": "Hadoop MRv2", "spark": "Spark 3", "spark4": "Spark 4", "flink": "Flink, no limit on blocked nodes",
+          "flink_limited": "Flink, at most a fifth of the nodes blocked", "dolly": "Dolly's clones",
           "dsb": "blacklisting to the letter", "oracle": "the oracle, a yardstick"}
 LOADS = {"0.4": "load 40 %", "0.6": "load 60 %", "0.8": "load 80 %", "1.2": "load 120 %"}
 

@@ -38,7 +38,7 @@ constexpr choices<running_format, 2> running_formats{{
 }};
 
 constexpr char const* description =
-    "Says of each running task that is late whether a copy on another node is worth it, and on which.";
+    "Says for each late running task whether a copy on a different node is worth it, and on which.";
 
 constexpr char const* before_detectors = R"(
 HISTORY is what an engine wrote, as for straggle-rank, or CSV with a header (RFC 4180), one row per
@@ -50,36 +50,36 @@ attempt that has ended. Columns:
             killed; anything else, and nothing: failed. Without this column all succeeded
   task      name of the task, unique in its job: only its first completion counts
   input     bytes or records read
-  kind      what the job does; without it the part of its name behind the last '/'
+  kind      what the job does; without it the part of its name after the last '/'
 RUNNING is CSV with a header or JSON lines (*.json, *.jsonl, *.ndjson), a row or object per attempt
 that runs. Columns or members:
   job, node, start                                                                          required
   task      rows of one task are its copies; without a name each row is a task
   progress  from 0 to 1; time: when it was reported (default: just now)
   input     as in HISTORY; kind: the same
-  speculative  true for copies; without it every attempt of a task but the first is one
-  copies    attempts of the task that run, if it has one row only
-A row without node and start is a task that waits. Without RUNNING, what HISTORY says ran at --now.
-What ends after --now is not known yet, so a whole history shows what would have been advised then.
+  speculative  true for copies; without it every attempt of a task except the first is one
+  copies    running attempts of the task, if it has only one row
+A row without node and start is a waiting task. Without RUNNING: the attempts of HISTORY that ran at
+--now. Ends after --now are ignored, so a whole history shows what would have been advised then.
 NODES is CSV: node (required), slots, free, state, rack. Copies go to these nodes only. A state other
 than healthy, up, ok, alive, ready, running, idle, mix(ed), alloc(ated), nothing or (on_)probation
-keeps them away. Where racks are given, the blacklist leaves a node of each in service.
+keeps them away. If racks are given, the blacklist leaves one node of each in service.
 An empty field is unknown. Bad records are counted by reason and left out.
 
 Detectors (--detector NAME[:key=value,...]), times in seconds:
 )";
 constexpr char const* after_detectors = R"(  and for each      lag (of the job), task_lag, min_progress
-node_aware, the default, is told what similar tasks usually take and how slow nodes were in other jobs.
+node_aware, the default, knows how long similar tasks take and how slow nodes were in other jobs.
 
 Examples:
   straggle-backup history.csv running.jsonl
   straggle-backup --nodes nodes.csv --avoid n7 --format json history.csv running.csv |
     jq -r '.suspects[] | select(.decision == "launch") | [.job, .task, .best.node] | @tsv'
-  straggle-backup --now 1795232100000 history.csv        # what ran then; what would have been done?
+  straggle-backup --now 1795232100000 history.csv        # what would have been advised then?
   squeue-to-json | straggle-backup --slots 4 --running-format json history.csv -
 
 Exit status: 0 done, whether or not a copy is advised; 1 wrong usage; 2 the input cannot be read or is
-no such table; 3 the output cannot be written.)";
+not such a table; 3 the output cannot be written.)";
 
 struct arguments {
     std::optional<std::string> from, join;
@@ -96,8 +96,7 @@ void declare_input(CLI::App& app, arguments& a) {
     app.add_option("HISTORY", a.history, "attempts that have ended; - for standard input");
     app.add_option("--from", a.from, "format of HISTORY, as of straggle-rank (else guessed)")
         ->type_name("FORMAT");
-    app.add_option("--join", a.join, "sacct's table, for a Nextflow trace that does not say on which nodes")
-        ->type_name("FILE");
+    app.add_option("--join", a.join, "sacct's table, for a Nextflow trace without nodes")->type_name("FILE");
     app.add_option("RUNNING", a.running, "attempts that run; - for standard input");
     auto const input = "Input";
     app.add_option("--nodes", a.nodes, "the nodes and their slots (default: all in the other files)")
@@ -119,10 +118,11 @@ void declare_input(CLI::App& app, arguments& a) {
     app.add_option("--now", a.now, "in the unit of the starts (default: the latest time in the files)")
         ->type_name("TIME")
         ->group(input);
-    app.add_option("--kind-column", a.kind_column, "column of both files that says what a job does")
+    app.add_option("--kind-column", a.kind_column, "column of both files with the kind of the job")
         ->type_name("NAME")
         ->group(input);
-    app.add_option("--kind-pattern", a.kind_pattern, "or how its name does: group 1, or all, of the match")
+    app.add_option("--kind-pattern", a.kind_pattern,
+                   "or a pattern for it in the name: group 1, or the whole match")
         ->type_name("REGEX")
         ->group(input);
 }
@@ -149,15 +149,15 @@ void declare_decision(CLI::App& app, arguments& a) {
         ->type_name("N")
         ->group(late);
     app.add_option("--report-interval", a.report_interval,
-                   "progress is reported so often (default: a twentieth of the usual time)")
+                   "time between reports of progress (default: a twentieth of the usual time)")
         ->type_name("LENGTH")
         ->group(late);
 
-    app.add_option("--resolution", a.resolution, "by how much a report of progress may be off (default 0.02)")
+    app.add_option("--resolution", a.resolution, "error of a progress report (default 0.02)")
         ->type_name("SHARE")
         ->group(late);
     app.add_option("--drift", a.drift,
-                   "by how much the speed of a task changes; large: its progress tells little (default 0.3)")
+                   "how much the speed of a task changes; large: progress says little (default 0.3)")
         ->type_name("FACTOR")
         ->group(late);
 
@@ -175,7 +175,7 @@ void declare_decision(CLI::App& app, arguments& a) {
     app.add_option("--least-win", a.least_win, "a copy must win with this probability (default 0.5)")
         ->type_name("P")
         ->group(worth);
-    app.add_option("--launch", a.launch, "before a copy runs (default: no time)")
+    app.add_option("--launch", a.launch, "time before a copy runs (default 0)")
         ->type_name("LENGTH")
         ->group(worth);
 
@@ -191,10 +191,10 @@ void declare_decision(CLI::App& app, arguments& a) {
         ->type_name("F")
         ->group(many);
     app.add_option("--storm", a.storm,
-                   "no copies if a larger share of the tasks of the running jobs is suspect (default 0.3)")
+                   "no copies if a larger share of the tasks of running jobs is suspect (default 0.3)")
         ->type_name("F")
         ->group(many);
-    app.add_option("--reserve", a.reserve, "share of all slots that is kept for copies (default: shared)")
+    app.add_option("--reserve", a.reserve, "share of all slots reserved for copies (default: shared)")
         ->type_name("F")
         ->group(many);
 }

@@ -40,14 +40,14 @@ constexpr choices<output_format, 3> formats{{
 }};
 
 constexpr char const* description =
-    "Ranks the nodes of a cluster by how fast they ran the tasks of a recorded history, and says which to "
-    "avoid.";
+    "Ranks the nodes of a cluster by how fast they ran the tasks of a recorded history, and lists the nodes "
+    "to avoid.";
 
 constexpr char const* footer = R"(
 FILE is what an engine wrote: sacct of Slurm (-P or --json), event logs of Spark, .jhist or Rumen's
 traces of Hadoop, trace.txt of Nextflow, HAProxy's HTTP log, the joblog of GNU parallel, the log of
 our Dask plugin or its task stream, the accounting of PBS, Grid Engine and LSF, HTCondor's event
-log; optionally compressed with gzip or zstd. docs/reference/formats.md says which fields are
+log; optionally compressed with gzip or zstd. docs/reference/formats.md lists the fields that are
 read. Or it is CSV with a header (RFC 4180), one row per attempt to run a task. Columns:
   job       group of sibling tasks that should take equally long (a stage, a map phase)     required
   node      where the attempt ran                                                           required
@@ -58,14 +58,14 @@ read. Or it is CSV with a header (RFC 4180), one row per attempt to run a task. 
             start, no end, and running or nothing here, the attempt still runs
   task      name of the task, unique in its job: only its first completion counts
   input     bytes or records read, for --normalizer work_rate; also as input_bytes
-  waited    how much of its time it waited for other tasks, as in barriers: the rest is compared
+  waited    time it waited for other tasks, as in barriers: only the rest is compared
   slots     of the node (default 1), for --max-fraction and --min-healthy
 An empty field is unknown. Bad records are counted by reason and left out.
 
 Which rank of a gang do the others wait for (--steps)? The ranks of an MPI program or of a training
 job wait for each other in each step. One row for each rank, step and section. Columns:
   step      a whole number; rank: which worker                                              required
-  duration or start,end of the section; or arrived: when the rank came to the barrier       required
+  duration or start,end of the section; or arrived: when the rank reached the barrier       required
   waited    how much of the duration it waited for other ranks
   node      where the rank runs (default: a node each); section: such as forward;
   stage     only ranks of one stage are compared
@@ -74,10 +74,10 @@ Which nodes are weak (--select):
   slowdown:LEAST            tasks provably take more than LEAST times as long as elsewhere (default 1.1), or
                             do not end, or fail; by attempts, which add up over windows. The default
   slower_by:LEAST           the same by the ranking of each window alone
-  dominated:Q[:MEAN]        significantly slower than a share Q of the other nodes, by however little,
-                            and with a mean of MEAN at least
+  dominated:Q[:MEAN]        significantly slower than a share Q of the other nodes, however slightly,
+                            and with a mean of at least MEAN
   dominated_fdr:Q:ALPHA     the same, with the rate of false alarms in the fleet below ALPHA
-  weakest_level             every node that none is provably slower than (the paper's)
+  weakest_level             every node than which none is provably slower (the paper's)
   top_k:K[:SEED]            at most K of those (the paper's); SEED: its random fill
   median_mad:K[:LOW]        mean above the median by K deviations, and above LOW (HDFS)
   leave_top_k_out:K[:SIGMAS] at most K nodes clear of the rest (LogDevice)
@@ -87,23 +87,23 @@ Presets: default; dsb_2019 = --min-tasks 2 --deviation population --every-succes
   --select weakest_level --no-limits --exclusions rerank, the paper on dynamic server blacklisting to
   the letter. Options override a preset.
 
-Decisions over time (--window): a window ends every --slide, and is decided on. Lengths are
+Decisions over time (--window): a window ends every --slide, and a decision follows. Lengths are
 a number and ms, s, m, h or d; --window auto finds both from the history. A history is a recording:
 these decisions were not obeyed, so the timeline shows what would have been decided, and a node that
 would have been avoided still has evidence here. With --select slowdown, the default, the library
-also decides for how long a node is avoided. For other policies --exclusions says it, in
+also decides for how long a node is avoided. For other policies --exclusions does, in
 windows (default probation:3:1+escalating:1:16):
   escalating:BASE:MAX        BASE windows, doubled at every relapse up to MAX (default 1:16)
   rerank                     as long as it is weak (the paper's)
   probation:PROBES:ABOVE+... then a trial: weak if the mean of PROBES scores exceeds ABOVE (3:1)
   hysteresis:ENTER:LEAVE+... weak after ENTER weak windows in a row, well after LEAVE good ones (2:2)
-hysteresis alone is hysteresis+probation+escalating, probation alone probation+escalating. Where
-windows overlap, what is in several of them counts once: a node with an exclusion or a strike is heard
-again when the window has moved on by its whole length.
+hysteresis alone is hysteresis+probation+escalating, probation alone probation+escalating. If
+windows overlap, no score counts twice: a node with an exclusion or a strike is judged again when the
+window has moved by its whole length.
 
 Which nodes will be weak: --learn cuts the history into periods of --period days, finds the nodes that
-stand out in each, and learns what such nodes looked like in the period before. --forecast asks the
-model about the last period of a history: nodes that are likely to be weak in the next one are
+stand out in each, and learns what such nodes looked like in the period before. --forecast applies
+the model to the last period of a history: nodes that are likely to be weak in the next one are
 selected, too, after those of --select. A job belongs to the day of its first start. This is ML-NA, a machine
 learning based node performance analyzer; its form of features is --look-back 0.
 
@@ -121,8 +121,8 @@ Examples:
   straggle-rank --forecast nodes.model last-month.csv
 
 Exit status: 0 done, whether or not a node is to be avoided; 1 wrong usage, or --replay found a
-difference; 2 the input cannot be read, is no such table or too little to learn from; 3 the output
-cannot be written.)";
+difference; 2 the input cannot be read, is not such a table, or is too small to learn from; 3 the
+output cannot be written.)";
 
 // What was on the command line, to be put on top of a preset.
 struct arguments {
@@ -145,9 +145,8 @@ void declare(CLI::App& app, arguments& a) {
                    "csv, slurm, spark, hadoop, nextflow, haproxy, parallel, dask, pbs, sge, lsf,\n"
                    "htcondor (else guessed)")
         ->type_name("FORMAT");
-    app.add_option("--join", a.join, "sacct's table, for a Nextflow trace that does not say on which nodes")
-        ->type_name("FILE");
-    app.add_option("--success", a.success, "a further word of CSV for an attempt that succeeded")
+    app.add_option("--join", a.join, "sacct's table, for a Nextflow trace without nodes")->type_name("FILE");
+    app.add_option("--success", a.success, "one more status word in CSV that means success")
         ->type_name("WORD")
         ->allow_extra_args(false);
     app.add_option("--columns", a.columns,
@@ -161,7 +160,7 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("--normalizer", a.normalizer, "z, robust, leave_one_out, ratio or work_rate (default z)")
         ->type_name("NAME")
         ->group(ranking);
-    app.add_option("--min-tasks", a.min_tasks, "jobs with fewer tasks say nothing (default 5)")
+    app.add_option("--min-tasks", a.min_tasks, "jobs with fewer tasks are not compared (default 5)")
         ->type_name("N")
         ->group(ranking);
     app.add_option("--confidence", a.confidence, "of the intervals (default 0.95)")
@@ -170,7 +169,7 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("--deviation", a.deviation, "sample or population (default sample)")
         ->type_name("KIND")
         ->group(ranking);
-    app.add_option("--edge", a.edge, "closed: intervals that touch are apart; open (default closed)")
+    app.add_option("--edge", a.edge, "closed: touching intervals are separate; or open (default closed)")
         ->type_name("RULE")
         ->group(ranking);
     auto* const every =
@@ -196,19 +195,20 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("--fail-open", a.fail_open, "avoid no node if more than this share looks weak")
         ->type_name("F")
         ->group(deciding);
-    app.add_flag("--no-limits", a.no_limits, "no limit but those given")->group(deciding);
+    app.add_flag("--no-limits", a.no_limits, "no limits except those given")->group(deciding);
 
     auto const over_time = "Decisions over time";
     app.add_option("--window", a.window, "decide on windows of this length: 10m, 1.5h, 7d, auto")
         ->type_name("LENGTH")
         ->group(over_time);
-    app.add_option("--slide", a.slide, "a window ends every so often (default: they do not overlap)")
+    app.add_option("--slide", a.slide, "a window ends this often (default: they do not overlap)")
         ->type_name("LENGTH")
         ->group(over_time);
     app.add_option("--time-unit", a.time_unit, "of the times: ns, us, ms or s (default: as in end_ms)")
         ->type_name("UNIT")
         ->group(over_time);
-    app.add_option("--exclusions", a.exclusions, "for how long; not with --select slowdown; see below")
+    app.add_option("--exclusions", a.exclusions,
+                   "how long nodes are avoided; not with --select slowdown; see below")
         ->type_name("POLICY")
         ->group(over_time);
     app.add_option("--log", a.log, "write every decision and its evidence as JSON lines")
@@ -219,21 +219,19 @@ void declare(CLI::App& app, arguments& a) {
         ->group(over_time);
 
     auto const future = "Forecast";
-    app.add_option("--learn", a.learn, "learn which nodes become weak, and write the model; no ranking")
+    app.add_option("--learn", a.learn, "learn which nodes become weak, and write the model; do not rank")
         ->type_name("MODEL")
         ->group(future);
     app.add_option("--period", a.period, "days of a period (default 30)")->type_name("N")->group(future);
     app.add_option("--day", a.day, "how long a day is (default 1d)")->type_name("LENGTH")->group(future);
-    app.add_option("--look-back", a.look_back, "days a feature looks back on, 0: all (default 3)")
+    app.add_option("--look-back", a.look_back, "days that a feature covers, 0: all (default 3)")
         ->type_name("N")
         ->group(future);
-    app.add_option("--seed", a.seed, "of the groups nodes are put into (default 1)")
-        ->type_name("N")
-        ->group(future);
-    app.add_option("--forecast", a.forecast, "select the nodes that will be weak, by a model, too")
+    app.add_option("--seed", a.seed, "for grouping the nodes (default 1)")->type_name("N")->group(future);
+    app.add_option("--forecast", a.forecast, "also select nodes that a model expects to be weak")
         ->type_name("MODEL")
         ->group(future);
-    app.add_option("--least", a.least, "probability from which on they are (default 0.5)")
+    app.add_option("--least", a.least, "with at least this probability (default 0.5)")
         ->type_name("P")
         ->group(future);
 

@@ -23,33 +23,33 @@ constexpr choices<output_format, 3> formats{{
 }};
 
 constexpr char const* description =
-    "Plays a recorded history to straggler detectors, and says how good each would have been.";
+    "Replays a recorded history to straggler detectors, and measures how good each would have been.";
 
 constexpr char const* before_detectors = R"(
-HISTORY is what an engine wrote, in a file or a folder, packed with gzip or zstd as may be: see
+HISTORY is what an engine wrote, a file or a folder, optionally compressed with gzip or zstd: see
 docs/reference/formats.md. Or it is CSV with a header (RFC 4180), one row per attempt. Columns:
   job       group of sibling tasks that should take equally long (a stage, a map phase)     required
   task      name of the task, unique in its job                                             required
   node      where the attempt ran                                                           required
   start,end when; in the unit of the column's name (end_ms) or --time-unit                  required
-  attempt   tells attempts of a task apart. Without this column each row is another one
+  attempt   distinguishes attempts of a task. Without this column each row is a new one
   status    success, succeeded, ok, true, 1, completed, done: a success; killed, cancelled:
             killed; anything else, and nothing: failed. Without this column all succeeded
   input     bytes or records read, for --inputs
 PROGRESS has a row per report: job, task, attempt, time, and progress from 0 to 1. Without it
-only rules that go by elapsed time can say much; the others see tasks that never report.
+only rules based on elapsed time are useful; the others see tasks that never report.
 Bad records are counted by reason and left out.
 
-At every look each job is shown as a scheduler would have seen it then, and the detectors name the
-tasks they suspect. Attempts of a task that overlap are an original and its copies; the original of the
-run that succeeded first is judged. One killed because a copy won is judged by its last report.
-Nothing of the future is shown but how many tasks a job has.
+At every scan each job is shown as a scheduler would have seen it then, and the detectors name the
+tasks they suspect. Overlapping attempts of a task are an original and its copies; the original of the
+run that succeeded first is judged, by its last report if it was killed because a copy won. Nothing of
+the future is shown except the number of tasks of a job.
 
 Detectors (--detector NAME[:key=value,...], more than once; default: all), times in seconds:
 )";
 constexpr char const* after_detectors = R"(  and for each      lag (of the job), task_lag, min_progress
-warm=1: the detector is told how slow nodes were in the jobs that had finished when the job began,
-and the length of --usual. (node_aware alone goes by it.)
+warm=1: the detector knows how slow nodes were in the jobs that had finished when the job began, and
+the length of --usual. (Only node_aware uses it.)
 
 Examples:
   straggle-replay --simulate 1
@@ -57,7 +57,7 @@ Examples:
   straggle-replay --detector late:lag=20 --detector node_aware:warm=1 --usual 60s h.csv p.csv
   straggle-replay --format json history.csv.gz | jq '.detectors[] | {detector, recall}'
 
-Exit status: 0 done; 1 wrong usage; 2 the input cannot be read or is no such table; 3 the output
+Exit status: 0 done; 1 wrong usage; 2 the input cannot be read or is not such a table; 3 the output
 cannot be written.)";
 
 struct arguments {
@@ -74,9 +74,9 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("PROGRESS", a.progress_file, "what its attempts reported; - for standard input")
         ->type_name("FILE");
     app.add_option("--from", a.from, "of HISTORY, as of straggle-rank (else guessed)")->type_name("FORMAT");
-    app.add_option("--join", a.join, "sacct's table, for a Nextflow trace that does not say on which nodes")
-        ->type_name("FILE");
-    app.add_option("--simulate", a.simulate, "a made-up cluster with slow nodes in the place of a history")
+    app.add_option("--join", a.join, "sacct's table, for a Nextflow trace without nodes")->type_name("FILE");
+    app.add_option("--simulate", a.simulate,
+                   "simulate a cluster with slow nodes instead of reading a history")
         ->type_name("SEED");
     app.add_option("--columns", a.columns, "which column of HISTORY is what: key=name,...")
         ->type_name("KEY=NAME,...")
@@ -86,7 +86,7 @@ void declare(CLI::App& app, arguments& a) {
         ->allow_extra_args(false);
     app.add_option("--time-unit", a.unit, "of the times: ns, us, ms or s (default: as in end_ms)")
         ->type_name("UNIT");
-    app.add_flag("--inputs", a.inputs, "tell detectors how much each task read");
+    app.add_flag("--inputs", a.inputs, "show detectors how much each task read");
 
     auto const watching = "Replay";
     app.add_option("--detector", a.detectors, "see below (default all)")
@@ -94,7 +94,7 @@ void declare(CLI::App& app, arguments& a) {
         ->allow_extra_args(false)
         ->group(watching);
     app.add_option("--interval", a.interval,
-                   "between two looks (default 1s); 'events': whenever something happens to a job")
+                   "between two scans (default 1s); 'events': at every event of a job")
         ->type_name("LENGTH")
         ->group(watching);
 
@@ -103,10 +103,10 @@ void declare(CLI::App& app, arguments& a) {
                    "a quantile of the times in the job (default 0.5), or a length for all: 60s")
         ->type_name("Q|LENGTH")
         ->group(judging);
-    app.add_option("--threshold", a.threshold, "longer than so many times the usual (default 1.2)")
+    app.add_option("--threshold", a.threshold, "longer than this many times the usual (default 1.2)")
         ->type_name("FACTOR")
         ->group(judging);
-    app.add_option("--min-tasks", a.min_tasks, "jobs in which fewer finished are not judged (default 2)")
+    app.add_option("--min-tasks", a.min_tasks, "jobs with fewer finished tasks are not judged (default 2)")
         ->type_name("N")
         ->group(judging);
 

@@ -18,16 +18,17 @@ using namespace program;
 
 namespace {
 
-constexpr char const* description = "Reads what happens in a cluster as JSON lines, and says which nodes to "
-                                    "avoid, which tasks to run twice and where.";
-constexpr char const* footer = "The lines are described in docs/reference/protocol.md. Without --socket and "
-                               "--follow they are read from standard\n"
-                               "input, and the answers go to standard output. Bad lines are counted and "
-                               "named, and never end the program.\n"
-                               "\n"
-                               "Signals: TERM and INT write the state and end, HUP opens the log again.\n"
-                               "Exit status: 0 done, 1 wrong options, 2 input or state cannot be read or is "
-                               "in use, 3 answers cannot be written.";
+constexpr char const* description = "Reads the events of a cluster as JSON lines, and advises which nodes to "
+                                    "avoid, and which tasks to run twice and where.";
+constexpr char const* footer =
+    "The lines are described in docs/reference/protocol.md. Without --socket and "
+    "--follow they are read from standard\n"
+    "input, and the answers go to standard output. Bad lines are counted and "
+    "reported, and never end the program.\n"
+    "\n"
+    "Signals: TERM and INT write the state and end the program, HUP reopens the log.\n"
+    "Exit status: 0 done, 1 wrong options, 2 input or state cannot be read or is "
+    "in use, 3 answers cannot be written.";
 
 struct arguments {
     std::optional<std::string> timer, lease_length, snapshot_every;
@@ -60,12 +61,12 @@ void declare(CLI::App& app, options& o, arguments& a) {
     auto* const socket =
         app.add_option("--socket", o.socket, "listen on a Unix socket, mode 0600, for this user only");
     socket->type_name("PATH")->group(input);
-    app.add_option("--follow", o.follow, "read a file that grows, also when it is rotated")
+    app.add_option("--follow", o.follow, "read a growing file, even when it is rotated")
         ->type_name("FILE")
         ->group(input)
         ->excludes(socket);
     app.add_option("--timer", a.timer,
-                   "decide so often, by the clock of this machine: times are seconds since 1970")
+                   "decide this often, by this machine's clock: times are seconds since 1970")
         ->type_name("LENGTH")
         ->group(input);
     app.add_option("--longest-line", a.longest_line, "in bytes (default 4194304)")
@@ -76,9 +77,9 @@ void declare(CLI::App& app, options& o, arguments& a) {
         ->group(input);
 
     auto const decision = "Decisions";
-    app.add_flag("--shadow", o.watch.shadow, "plans say what would be done, and that nothing is to be done")
-        ->group(decision);
-    app.add_option("--left-alone", a.left_alone, "share of the jobs that nothing is done for (default 0)")
+    app.add_flag("--shadow", o.watch.shadow, "plans only say what would be done")->group(decision);
+    app.add_option("--left-alone", a.left_alone,
+                   "share of the jobs left alone, to measure the effect (default 0)")
         ->type_name("SHARE")
         ->group(decision);
     app.add_option("--actions", a.actions,
@@ -97,15 +98,16 @@ void declare(CLI::App& app, options& o, arguments& a) {
 
     auto const nodes =
         "Nodes (a window is as long as a task usually takes, or as the time between two decisions)";
-    app.add_option("--share-of-slots", a.share_of_slots, "most of all slots that may be out (default 0.2)")
+    app.add_option("--share-of-slots", a.share_of_slots,
+                   "largest share of the slots out at a time (default 0.2)")
         ->type_name("SHARE")
         ->group(nodes);
     app.add_option("--least-slowdown", a.least_slowdown,
-                   "nodes that are less slow are not excluded (default 1.1)")
+                   "exclude only nodes that are slower than this (default 1.1)")
         ->type_name("TIMES")
         ->group(nodes);
     app.add_option("--windows-per-error", a.windows_per_error,
-                   "where all is well, at most one exclusion in so many windows (default 1000)")
+                   "if nothing is wrong, at most one exclusion in this many windows (default 1000)")
         ->type_name("N")
         ->group(nodes);
     app.add_option("--first-exclusion", a.first_exclusion,
@@ -116,11 +118,11 @@ void declare(CLI::App& app, options& o, arguments& a) {
         ->type_name("N")
         ->group(nodes);
     app.add_flag("--probes-with-tasks", o.watch.mitigator.nodes.probes_with_tasks,
-                 "nodes on probation get ordinary tasks: one that ended none stays on probation")
+                 "nodes on probation get ordinary tasks, and stay there until one has ended")
         ->group(nodes);
 
     auto const state = "State";
-    app.add_option("--state", o.state, "keep what was learned there, through restarts and kills")
+    app.add_option("--state", o.state, "keep what was learned there across restarts and crashes")
         ->type_name("DIR")
         ->group(state);
     app.add_option("--snapshot-every", a.snapshot_every, "(default 10m)")->type_name("LENGTH")->group(state);

@@ -66,11 +66,11 @@
     const {blacklisted, spared, remark} = data.decision;
     const all = data.nodes.length;
     byId("verdict").text(blacklisted.length ? `Avoid ${count(blacklisted.length)} of ${plural(all, "node")}` : "Avoid no node");
-    let text = blacklisted.length ? "Give them no more work, the first one first." : "";
+    let text = blacklisted.length ? "Give them no more work, starting with the first." : "";
     if (blacklisted.length === 1) text = "Give it no more work.";
     if (!blacklisted.length && !spared.length)
       text = remark ? remark.charAt(0).toUpperCase() + remark.slice(1) + "." : "No node is significantly slow.";
-    if (data.timeline) text = `The history as a whole, as if it were one window; below, what would have been decided over time. ${text}`;
+    if (data.timeline) text = `This is the history as a whole; below is what would have been decided over time. ${text}`;
     byId("remark").text(text);
     writeVerdicts(byId("avoided"), blacklisted, "avoid", 6);
     document.getElementById("avoided").hidden = !blacklisted.length;

@@ -95,9 +95,9 @@ const timelineView = (() => {
 
     function writeText() {
       const slide = data.slide === data.window ? "" : `, every ${data.slide}`;
-      byId("timeline-text").text(`Windows of ${data.window}${slide}: at the end of each it is decided which nodes to ` +
-        `avoid, and for how long. This is a recording, so nothing was obeyed: a node that would have been avoided went on working, ` +
-        `and has evidence here. Color: the mean score of a node; bar below: its state.`);
+      byId("timeline-text").text(`Windows of ${data.window}${slide}: the end of each decides which nodes to avoid, ` +
+        `and for how long. This is a recording, so no decision was obeyed: a node that would have been avoided kept working, ` +
+        `and still has evidence here. Color: the mean score of a node; bar below: its state.`);
       const rest = data.fleet - data.rows.length;
       const weakLeft = Math.max(0, data.once_weak - data.rows.length);
       byId("timeline-rest").text(rest <= 0 ? "" : `Left out: ${page.plural(rest, "node")}` +
