@@ -4,7 +4,7 @@
 
 A name in backticks is one of a file if it has a slash and begins with a folder of the tree, of include/straggle or
 beside the document, or if it ends as sources and documents end. What is made by a build (`build/...`) is not looked
-for, nor are patterns (`tests/<room>/<noun>.cpp`, `*.cpp`).
+for, nor are patterns (`tests/<room>/<noun>.cpp`, `*.cpp`). Pages that comments of headers name exist, too.
 """
 import re
 from pathlib import Path
@@ -18,6 +18,7 @@ PACKAGE = re.compile(r"\w+/\d+(\.\d+)+")  # as Conan names it
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)(?: \"[^\"]*\")?\)")
 CODE = re.compile(r"`([^`\n]+)`")
+PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b")
 NAME = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*/?")
 
 
@@ -76,6 +77,9 @@ def check(root=headers.ROOT):
         for place, target, fault in sorted(found):
             if fault:
                 complaints.append(f"{document}:{text.count(chr(10), 0, place) + 1}: {target}: {fault}")
+    for header in headers.headers(root):
+        for number, line in enumerate(header.read_text().splitlines(), 1):
+            complaints += [f"{header}:{number}: {page}: does not exist" for page in PAGE.findall(line) if not (root / page).exists()]
     return complaints
 
 

@@ -533,6 +533,13 @@ class Links(Library):
                 self.write("README.md", f"# A\n{text}\n")
                 self.assert_one(links, "README.md:2", word)
 
+    def test_page_in_a_comment(self):
+        self.write("docs/b.md", "# B\n")
+        self.header("base/a.hpp", "// docs/b.md\n")
+        self.assertEqual([], self.complaints(links))
+        self.header("base/a.hpp", "// docs/gone.md\n")
+        self.assert_one(links, "docs/gone.md: does not exist")
+
 
 class Papers(Library):
     TOP = "## P\n\n| in the paper | header | test | experiment |\n|---|---|---|---|\n"

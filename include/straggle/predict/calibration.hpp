@@ -67,7 +67,7 @@ struct predicted_range {
 /// requesting hundreds of others. If each truth were compared with the original range, one bad guess would be
 /// penalized hundreds of times, and ranges would grow without bound. So it is compared with what the range
 /// would be *now*: the original one, moved as its levels have moved since. Only the counts refer to the
-/// original range. There is no guarantee in this case; docs/guide/predicting.md has measurements.
+/// original range. There is no guarantee in this case; docs/reference/detecting.md has measurements.
 ///
 /// Source: I. Gibbs and E. Candes, Adaptive conformal inference under distribution shift (2021), applied to
 /// each end. Ours: two separate ends (a one-sided error cannot be fixed by a wider middle), log-odds and the

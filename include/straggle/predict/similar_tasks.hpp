@@ -86,7 +86,7 @@ class prediction_scratch {
 /// toward those of the fleet; an even share of the weight.
 ///
 /// **Why 10.** Predicting tasks of real histories before learning from them, the error of a few quantiles is
-/// lowest for 4 to 8 neighbors and grows slowly from there (docs/guide/predicting.md); `range` of a
+/// lowest for 4 to 8 neighbors and grows slowly from there (docs/reference/detecting.md); `range` of a
 /// distribution needs 9 for its 80 %.
 ///
 /// @tparam Record the user's record of a task
