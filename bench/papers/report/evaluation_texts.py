@@ -38,7 +38,7 @@ def moonshot(rows):
                 misses.append(f"recall {r:.3f} in {c}")
             if l > 0.25:
                 misses.append(f"latency {l:.2f} in {c}")
-        yield (f"{who}{' (told the usual times)' if who.endswith('warm') else ''}: precision at least 0.98, recall at least 0.95, latency at most 0.25 in all cases: "
+        yield (f"{who}{' (knows the usual times)' if who.endswith('warm') else ''}: precision at least 0.98, recall at least 0.95, latency at most 0.25 in all cases: "
                + verdict(not misses, "met.", "falls short: " + ", ".join(misses) + "."))
     fastest = [c for c in CASES if min((at(rows, c, s, "seconds")["median"], s) for s in
                                        ("Default", "Hierarchical", "LATE", "node_aware cold", "node_aware warm"))[1].startswith("node_aware")]
@@ -49,11 +49,11 @@ def beaten(rows):
     def behind(who, c, m, other):
         ours, theirs = at(rows, c, who, m)["median"], at(rows, c, other, m)["median"]
         return theirs < ours if m == "latency" else theirs > ours
-    for who, name in (("node_aware warm", "Warm node_aware"), ("node_aware all", "The same, told to name also those that no copy could overtake")):
+    for who, name in (("node_aware warm", "Warm node_aware"), ("node_aware all", "The same, also naming tasks that no copy could overtake")):
         lost = [f"{other} in {c} by {m} ({at(rows, c, other, m)['median']:.2f} against {at(rows, c, who, m)['median']:.2f})"
                 for c in CASES for m in MEASURES for other in ("Default", "Hierarchical", "LATE") if behind(who, c, m, other)]
         yield (f"{name}, against the paper's three rules, in precision, recall and latency of all cases: "
-               + verdict(not lost, "better than each, or equal.", "better or equal, but for " + "; ".join(lost) + "."))
+               + verdict(not lost, "better than each, or equal.", "better or equal, except for " + "; ".join(lost) + "."))
 
 
 def table_6(rows):
@@ -61,12 +61,12 @@ def table_6(rows):
     yield from moonshot(rows)
     yield from beaten(rows)
     lag = "Default, job's lag"
-    yield ("The rules of the paper wait 20 seconds of the task's life (task_lag), as Hadoop 1 does. The paper tells of the time since the job began; with that, Default has "
+    yield ("The rules of the paper wait 20 seconds of the task's life (task_lag), as Hadoop 1 does. The paper counts from the start of the job; with that, Default has "
            + "; ".join(f"{c}: precision {at(rows, c, lag, 'precision')['median']:.2f}, recall {at(rows, c, lag, 'recall')['median']:.2f}, latency {at(rows, c, lag, 'latency')['median']:.2f}" for c in CASES) + ".")
 
 
 def figure_1(rows):
-    yield "Power and time follow from how the simulator is told to draw power and share cores: this says that both are the paper's model, not that the model is right."
+    yield "Power and time follow from how the simulator is configured to draw power and share cores: this shows that both follow the paper's model, not that the model is right."
 
 
 def figure_2(rows):
@@ -78,14 +78,14 @@ def figure_3(rows):
     early, late = at(rows, "fake positives", "Default", "20"), at(rows, "fake positives", "Default", "60")
     yield (f"From {percent(early['median'])} at 20 s to {percent(late['median'])} at 60 s (paper: small, and {percent(late['paper'])}): "
            + verdict(late["median"] > early["median"], "the paper's direction.", "not the paper's direction.")
-           + " More than in the paper, as tasks here usually take 45 s: one that has waited for 60 s has to be very slow to have that much left.")
+           + " More than in the paper, since tasks here usually take 45 s: a task that has run for 60 s must be very slow to have that much left.")
 
 
 def table_7(rows):
     kept = [x for x in ("100", "95", "90", "75", "50", "Shared")
             if at(rows, x, "Hierarchical", "precision")["median"] > at(rows, x, "Default", "precision")["median"]]
     yield (f"Hierarchical is more precise than Default with {', '.join(kept)} (paper: with all). " + verdict(len(kept) == 6, "Reproduced.", "Not in all."))
-    yield ("The paper finds that the characteristics stay about the same whatever the reservation, and that latencies are shorter with reserved slots. Here Default's and LATE's latency hardly depend on it, "
+    yield ("The paper finds that the characteristics stay about the same for every reservation, and that latencies are shorter with reserved slots. Here Default's and LATE's latency hardly depend on it, "
            "since detection runs all the time and not only when a slot is free.")
 
 
@@ -95,21 +95,21 @@ def figures_4_6(rows):
     for what in ("job time", "energy"):
         told = ", ".join(f"{who} {best(who, what)[0]:.2f} ({best(who, what)[1]})" for who in
                          ("Default", "Hierarchical", "LATE", "node_aware cold", "node_aware warm"))
-        yield f"Least {what} over all reservations, Default with 100 being 1: {told}."
+        yield f"Least {what} over all reservations (Default with 100 is 1): {told}."
     order = [at(rows, "job time", who, "Shared")["median"] for who in ("Hierarchical", "Default", "LATE")]
     yield ("Shared, where the paper's differences are largest: Hierarchical does better than Default and LATE. " + verdict(order[0] < min(order[1:]), "Reproduced.", "Not reproduced."))
     r = at(rows, "job time", "Hierarchical", "Shared")
     yield (f"The paper's Hierarchical gains {percent(1 - r['paper'])} by sharing; here it takes {percent(r['median'] - 1)} more than Default with 100. " +
-           verdict(r["median"] < 1, "", "Falls short.") + " A likely explanation, not tested separately: in this cluster all slots are busy until the last wave, so that an early copy takes a slot from a task that waits, "
-           "and it goes to any machine, of which three of four are slow.")
+           verdict(r["median"] < 1, "", "Falls short.") + " A likely explanation, not tested separately: in this cluster all slots are busy until the last wave, so an early copy takes a slot from a waiting task, "
+           "and it goes to any machine; three of four are slow.")
     w = at(rows, "job time", "node_aware warm", "Shared")
-    yield (f"node_aware names six of ten tasks here, rightly. Copied all at once they probably compete with the tasks that wait, which was not tested separately: {w['median']:.2f} of Default's time where slots are shared, "
-           f"{at(rows, 'job time', 'node_aware warm', '100')['median']:.2f} where copies wait for the end. Whether a copy is worth a slot is the assigner's question, which is not asked in this experiment.")
+    yield (f"node_aware names six of ten tasks here, rightly. Copied all at once, they probably compete with waiting tasks, which was not tested separately: {w['median']:.2f} of Default's time where slots are shared, "
+           f"{at(rows, 'job time', 'node_aware warm', '100')['median']:.2f} where copies wait for the end. Whether a copy is worth a slot is decided by an assigner, which this experiment does not use.")
 
 
 def energy(rows):
     worst = max((abs(r["high"]) for r in rows), default=math.nan)
-    yield (f"evaluate/power, from the schedule alone, is within {100 * worst:.1f} % of SimGrid's energy plug-in in every run. It is above it: while an attempt starts up it holds a core in "
+    yield (f"evaluate/power, from the schedule alone, is within {100 * worst:.1f} % of SimGrid's energy plug-in in every run. It is higher: an attempt that starts up occupies a core in "
            "the model, but draws nothing in the simulator.")
 
 
@@ -120,7 +120,7 @@ def by_case(rows, measure, caption, high=1.05):
 CHAPTER = {
     "kicker": "Phan, Pallez, Ibrahim, Raghavan 2019",
     "title": "A framework for evaluating straggler detection",
-    "lede": "The detectors of the paper are those of papers/evaluation_2019.hpp; node_aware cold, which knows nothing beforehand, is the one to compare with them. Warm ones are told the very times that define the labels. 20 machines with four cores and eight slots, of which one to four cores are at work; a WordCount job of 320 maps (two waves) and 160 reduces. Usual times are the medians of ten runs on equal "
+    "lede": "The detectors of the paper are those of papers/evaluation_2019.hpp; compare them with node_aware cold, which knows nothing beforehand. Warm detectors know the very times that define the labels. 20 machines with four cores and eight slots, of which one to four cores are at work; a WordCount job of 320 maps (two waves) and 160 reduces. Usual times are the medians of ten runs on equal "
             "machines, as in the paper. node_aware is cold where it knows nothing, warm where it knows these usual times and how slow each machine was in an earlier job on other data; “all” is warm, and names "
             "also stragglers that no copy could overtake.",
     "parts": [

@@ -42,7 +42,7 @@ def figure_10(rows):
     yield from moonshot(rows, "large jobs")
     none, seconds = at(rows, "large jobs", "no copies", MEAN), at(rows, "large jobs", "LATE", "mean seconds")["median"]
     yield (f"Large jobs arrive faster than they can be done: with LATE they take {seconds:.0f} s on average. Even so jobs without any copies take only {percent(none['median'])} less.")
-    yield ("The paper has 181 copies with LATE for 20 jobs of 20 maps; here it has fewer. In the paper's cluster tasks differ more; how LATE was configured there is not told. " + UNCHECKED)
+    yield ("The paper has 181 copies with LATE for 20 jobs of 20 maps; here it has fewer. In the paper's cluster tasks differ more; how LATE was configured there is not stated. " + UNCHECKED)
 
 
 def figures_12_13(rows):
@@ -55,7 +55,7 @@ def figures_12_13(rows):
            + ": what no scheduler can reach on machines that are slow a quarter of the time. "
            + verdict(never[0]["median"] >= 0.46, "46 % is not out of reach.", "46 % is more than there is to win here."))
     yield (f"Every 60 s, jobs without any copies take {percent(none['median'])} less than with LATE, whose lost attempts take "
-           f"{percent(at(rows, 'BBP every 60 s', 'LATE', 'slot time wasted')['median'])} of the slots' time. Why LATE's cost so much more in the paper is not told there. "
+           f"{percent(at(rows, 'BBP every 60 s', 'LATE', 'slot time wasted')['median'])} of the slots' time. The paper does not say why LATE's cost so much more. "
            "Here a longer queue alone does not do it: see the large jobs of figure 10.")
     light, heavy = (at(rows, f"BBP every {s} s", "RiskI", MEAN) for s in (120, 60))
     yield ("The paper's RiskI gains more every 60 s than every 120 s. "
@@ -86,7 +86,7 @@ def steps(rows):
     for name, before, after in (("The ten most similar tasks instead of one profile", "RiskI", "with similar_tasks"),
                                 ("Letting both race instead of killing the original", "with similar_tasks", "racing"),
                                 ("What a straggler still takes by its own progress, not by earlier tasks", "racing", "and by progress"),
-                                ("node_aware instead of whoever has run longer than the average", "and by progress", "and node_aware"),
+                                ("node_aware instead of all that have run longer than the average", "and by progress", "and node_aware"),
                                 ("Our profit instead of the difference of the means", "and node_aware", "and expected gain: straggle"),
                                 ("A second of a slot costs a second while tasks wait", "and expected gain: straggle", "and priced: straggle priced")):
         gains = [at(rows, g, after, MEAN)["median"] - at(rows, g, before, MEAN)["median"] for g in ("BBP every 60 s", "BBP every 120 s")]
@@ -151,7 +151,7 @@ CHAPTER = {
             "from which those that predict learn. Jobs are served in order; the copies of a job come before the tasks of later ones. "
             "Schedulers: LATE as in Hadoop; RiskI (papers/riski_2014.hpp: predictor, profit, assigner, kills; candidates have run longer than the mean of the finished tasks), the same as printed (the farthest profile, the sign of the profit); expected gain (the same stragglers and predictions, our profit); straggle (node_aware with usual times from "
             "similar_tasks, what a straggler still takes by its progress, our profit); straggle priced (the same, a second of a slot costs a second while tasks wait). "
-            "A copy whose original is killed as it starts has nobody to race: it wins, unless it is copied in turn.",
+            "A copy whose original is killed at its start has no race: it wins, unless it gets a copy itself.",
     "parts": [
         {"csv": "riski-figure-10", "short": "Figure 10", "title": "Figure 10: jobs of one size",
          "lede": "20 BBP jobs, one every 60 s: 20, 10 or 2 maps.", "picture": pictures("large jobs", "medium jobs", "small jobs"), "findings": figure_10, "percent": lambda g, x: SHARES("", x)},
@@ -166,7 +166,7 @@ CHAPTER = {
         {"csv": "riski-parts", "short": "By part", "title": "Figures 12(b, c) and 13(b, c): copies by part of the sequence", "lede": "Copies launched, and those that won.",
          "findings": parts, "percent": lambda g, x: False},
         {"csv": "riski-steps", "short": "Step by step", "title": "From RiskI to the default, step by step (not in the paper)",
-         "lede": "The fifty BBP jobs; each line changes one thing more: the library's predictor; originals race their copies; what a straggler still takes is told by its progress; node_aware says who is one; our profit; its "
+         "lede": "The fifty BBP jobs; each line changes one thing more: the library's predictor; originals race their copies; the remaining time of a straggler comes from its progress; node_aware selects stragglers; our profit; its "
          "price while tasks wait. Points are differences of medians, whose intervals are wide.",
          "picture": lambda rows, _: charts.points([dict(r, x=r["group"]) for r in rows if r["x"] == MEAN], "By how much jobs are shorter than with LATE (below 0: longer)", True),
          "findings": steps, "percent": lambda g, x: SHARES("", x)},

@@ -9,7 +9,7 @@ import together_texts
 
 INTRODUCTION = (
     "SimGrid runs the clusters; all decisions are made through straggle's public headers, as a scheduler would make them. "
-    "Numbers are medians over the runs, with an interval that holds the true median with at least 95 % (between order statistics); "
-    "improvements are compared run by run, on the same seeds. What was to be expected and is not there is said in so many words.")
+    "Numbers are medians over the runs, with an interval between order statistics that contains the true median with at least 95 %; "
+    "improvements are compared run by run, on the same seeds. Where an expectation is not met, the report says so.")
 
 CHAPTERS = [dsb_texts.CHAPTER, evaluation_texts.CHAPTER, riski_texts.CHAPTER, ml_na_texts.CHAPTER, together_texts.CHAPTER]

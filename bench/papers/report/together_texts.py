@@ -34,8 +34,8 @@ def picture(rows, what, caption):
 CHAPTER = {
     "kicker": "Not in the papers",
     "title": "All together",
-    "lede": "30 machines of one core and two slots, WordCount, Sort and BBP jobs of 60 maps and 15 reduces at exponential intervals for two and a half hours, of which the first half hour is not counted. Who decides is a policy of the "
-            "laboratory, obeyed in all: the mitigator with its defaults, all of its plan or one kind of action only, and what Flink (as it is, and with a fifth of the machines blocked at most), Spark, Hadoop and LATE do.",
+    "lede": "30 machines of one core and two slots, WordCount, Sort and BBP jobs of 60 maps and 15 reduces at exponential intervals for two and a half hours, of which the first half hour is not counted. Decisions are made by a policy of the "
+            "laboratory and obeyed in full: the mitigator with its defaults, all of its plan or one kind of action only, and what Flink (without a limit, and with at most a fifth of the machines blocked), Spark, Hadoop and LATE do.",
     "parts": [
         {"csv": "together", "short": "All together", "title": "Job time, slot time and energy",
          "lede": "Compared run by run with doing nothing: below 0 is better. Weak machines: three with a CPU fault and three with a memory fault all the time; five and five where they come and go, each for half an hour and more. "
