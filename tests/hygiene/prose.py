@@ -7,6 +7,7 @@ import headers
 
 WORDS = re.compile(r"""\b(
     nobody | another\ one | the\ other\ one | for\ ever | reckon\w* | whoever | told | what\ there\ is | beyond\ doubt
+  | somebody | so\ often | put\ right | per\ cent | in\ brackets
   | whilst | learnt
   | normalis\w+ | neighbour\w* | behaviour\w* | colou?rise\w* | colours? | favour\w* | serialis\w+ | initialis\w+
   | recognis\w+ | optimis(?:e[sd]?|ing|ation) | cancell(?:ed|ing)

@@ -50,12 +50,12 @@ def text(all_runs, list_path):
         signs["better" if max(logs) < 0 else "worse" if min(logs) > 0 else "mixed"] += 1
     lines = [f"`effectiveness --drawn {len(names)} --draw-seed {seed_of(names[0])}`: fleets of 2 to 400 nodes, loads of 30 to 130 %, tasks "
              "of 10 ms to an hour, jobs of one task to a thousand, faults of any kind, size and length, crowded nodes and "
-             f"links, tasks far from their data, bursts of jobs, decisions seldom or often; {seeds} seeds each. "
-             "`bench/effectiveness/scenarios/drawn.cpp` says from what they are drawn; they were not looked at before the "
-             "defaults were chosen.", "",
+             f"links, tasks far from their data, bursts of jobs, rare or frequent decisions; {seeds} seeds each. "
+             "`bench/effectiveness/scenarios/drawn.cpp` defines the distributions; they were not used to choose the "
+             "defaults.", "",
              f"The mean is {typical(names, 'mean'):+.1f} %, p99 {typical(names, 'p99'):+.1f} %. In {signs['better']} of "
-             f"{len(names)} scenarios the mean is shorter with each seed, in {signs['mixed']} with some, in "
-             f"{signs['worse']} with none. More than 2 % longer, with all of the interval above nothing, mean or p99: "
+             f"{len(names)} scenarios the mean is shorter with every seed, in {signs['mixed']} with some, in "
+             f"{signs['worse']} with none. Mean or p99 more than 2 % longer, with the whole interval above 0: "
              f"{len(harmed)}{'.' if not harmed else ':'}", ""]
     if harmed:
         lines += ["| scenario | mean % | p99 % | what it is |", "|---|---:|---:|---|"]
