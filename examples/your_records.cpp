@@ -53,7 +53,7 @@ struct straggle::task_traits<log_row> {
 //! [traits]
 
 //! [dense]
-// Small integers as identifiers, and floating durations: nothing is hashed, and nothing is kept per record.
+// Small integers as identifiers: nothing is hashed.
 struct sample {
     std::uint32_t job, node;
     double seconds;

@@ -7,8 +7,13 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/base/ranges.hpp>
+#include <straggle/rank/detail/attempt_columns.hpp>
 #include <straggle/rank/detail/batch_scorer.hpp>
+#include <straggle/rank/detail/history_reader.hpp>
+#include <straggle/rank/rank_options.hpp>
+#include <straggle/record/attempt.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -34,41 +39,6 @@ struct normalized_attempts {
     attempt_counts counts;                    ///< what became of every record
 };
 
-} // namespace straggle::rank
-
-namespace straggle::inline STRAGGLE_ABI::detail {
-
-// Collects scores from the engine.
-template <class Result>
-struct attempt_writer {
-    Result& result;
-    std::vector<std::uint32_t> job_place, node_place; // by slot
-
-    template <class Table>
-    void begin(Table const& table) {
-        name_all(table.jobs(), result.jobs, job_place);
-        name_all(table.nodes(), result.nodes, node_place);
-    }
-    void score(std::size_t row, std::size_t job, std::size_t node, double score) {
-        result.attempts.push_back({row, job_place[job], node_place[node], score});
-    }
-    template <class Table>
-    void end(Table const&) const noexcept {}
-
-    template <class Axis, class Ids>
-    static void name_all(Axis const& axis, Ids& ids, std::vector<std::uint32_t>& place) {
-        place.resize(axis.slots());
-        for (std::size_t i = 0; i < axis.size(); ++i) {
-            place[axis.slot_at(i)] = static_cast<std::uint32_t>(i);
-            ids.push_back(axis.id(axis.slot_at(i)));
-        }
-    }
-};
-
-} // namespace straggle::detail
-
-namespace straggle::inline STRAGGLE_ABI::rank {
-
 /// The normalized execution value of every attempt that has one.
 ///
 /// Source: DSB equation 1, or the source of the chosen normalizer.
@@ -84,13 +54,33 @@ template <std::ranges::input_range Attempts, class Fields, class Options = rank_
     requires record::attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
              detail::is_rank_options<Options>
 [[nodiscard]] auto normalize(Attempts&& attempts, Fields const& fields, Options const& options = {}) {
-    using engine_type = detail::batch_scorer<std::ranges::range_value_t<Attempts>, Fields, Options, true>;
-    engine_type engine;
-    normalized_attempts<typename engine_type::node_id, typename engine_type::job_id> result;
-    detail::attempt_writer<decltype(result)> writer{result, {}, {}};
-    engine.run(attempts, fields, options, writer);
+    using record_type = std::ranges::range_value_t<Attempts>;
+    using reader_type = detail::history_reader<record_type, Fields>;
+    using normalizer = decltype(Options::normalizer);
+    using value = detail::scored_t<detail::reading_t<Fields, record_type>, normalizer>;
+    reader_type reader;
+    detail::attempt_columns<value> columns;
+    detail::read_plan const plan{.first_of_task = options.counted == completions::first_of_task,
+                                 .inputs = input_normalizer<normalizer>,
+                                 .records = true};
+    reader.read(attempts, fields, plan, columns);
+    detail::batch_scorer<value, normalizer> scorer;
+    std::vector<double> scores;
+    scorer.score_rows(columns, options.normalizer, scores);
+
+    normalized_attempts<typename reader_type::node_id, typename reader_type::job_id> result;
+    std::vector<std::uint32_t> place(columns.nodes);
+    for (std::uint32_t const node : scorer.used_nodes) {
+        place[node] = static_cast<std::uint32_t>(result.nodes.size());
+        result.nodes.push_back(reader.nodes()[node]);
+    }
+    for (std::size_t job = 0; job < columns.jobs; ++job) result.jobs.push_back(reader.jobs()[job]);
+    for (std::size_t i = 0; i < scores.size(); ++i)
+        if (detail::is_finite(scores[i]))
+            result.attempts.push_back({static_cast<std::size_t>(columns.records[i]), columns.rows[i].job,
+                                       place[columns.rows[i].node], scores[i]});
     std::ranges::sort(result.attempts, {}, &normalized_attempt::row);
-    result.counts = engine.counts;
+    result.counts = columns.counts;
     return result;
 }
 

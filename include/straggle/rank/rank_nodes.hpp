@@ -8,10 +8,11 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/ranges.hpp>
+#include <straggle/rank/detail/attempt_columns.hpp>
 #include <straggle/rank/detail/batch_scorer.hpp>
+#include <straggle/rank/detail/history_reader.hpp>
 #include <straggle/rank/detail/job_effects.hpp>
 #include <straggle/rank/detail/merged_nodes.hpp>
-#include <straggle/rank/detail/score_table.hpp>
 #include <straggle/rank/performance.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
@@ -32,11 +33,9 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @tparam Fields an `attempt_fields`
 /// @tparam Options a `rank_options`
 /// @par Cost
-/// of `rank`, per record, at plain -O2: see the speed chapter; O(records + nodes log nodes) in total. With
-/// dense integer identifiers and floating-point durations nothing is copied. Other identifiers take 16 bytes
-/// per record; integer durations 8 more (16 if the largest and the number of nodes do not fit 64 bits
-/// together) and a `sibling_normalizer` 16 more, to sort them by job. 84 bytes per job and about 370 per
-/// node, including the last result and the next; slowdowns take 24 more for each node of each job.
+/// of `rank`, per record, at plain -O2: see the speed chapter; O(records + nodes log nodes) in total. 32
+/// bytes per record, 84 per job, and about 370 per node, including the last result and the next; slowdowns
+/// take 32 more for each node of each job.
 /// @par Guarantees
 /// deterministic; for integer durations and a `moment_normalizer`, the result has the same bits for any order
 /// of the records, except for the order of first appearance. Strong exception guarantee: only allocation can
@@ -44,15 +43,16 @@ namespace straggle::inline STRAGGLE_ABI {
 template <class Record, record::attempt_fields_for<Record> Fields, class Options = rank_options<>>
     requires detail::is_rank_options<Options>
 class node_ranker {
-    using engine = detail::batch_scorer<Record, Fields, Options, false>;
-    using node_scores = detail::score_moments_of<detail::reading_t<Fields, Record>>;
-    using scores_type = detail::score_table<node_scores>;
+    using reader = detail::history_reader<Record, Fields>;
+    using normalizer = decltype(Options::normalizer);
+    using value = detail::scored_t<detail::reading_t<Fields, Record>, normalizer>;
+    using scorer = detail::batch_scorer<value, normalizer>;
 
   public:
     /// Type of job names in the ranking.
-    using job_id = typename engine::job_id;
+    using job_id = typename reader::job_id;
     /// Type of node names in the ranking.
-    using node_id = typename engine::node_id;
+    using node_id = typename reader::node_id;
     /// What `rank` returns.
     using ranking_type = node_ranking<node_id, job_id>;
 
@@ -65,14 +65,26 @@ class node_ranker {
           ranking_scratch_(options_.ranker) {}
 
     /// Ranks the nodes of a range of records.
-    /// @param attempts any input range of `Record`; a random access range with dense integer identifiers is
-    /// read in place, twice
+    /// @param attempts any input range of `Record`, read once
     /// @return the ranking, valid until the next call
     template <std::ranges::input_range Attempts>
         requires std::same_as<std::ranges::range_value_t<Attempts>, Record>
     ranking_type const& rank(Attempts&& attempts) {
-        engine_.run(attempts, fields_, options_, sink{*this});
-        return ranking_;
+        constexpr bool per_input = rank::input_normalizer<normalizer>;
+        detail::read_plan const plan{.first_of_task = options_.counted == completions::first_of_task,
+                                     .others = options_.slowdowns && !per_input,
+                                     .inputs = options_.slowdowns || per_input};
+        reader_.read(attempts, fields_, plan, columns_);
+        scorer_.score(columns_, options_.normalizer, options_.slowdowns);
+        // Built beside the last answer, which survives if an allocation fails.
+        detail::ranking_access::write_degenerate(
+            next_, scorer_.scoreless, [this](std::size_t i) -> job_id const& { return reader_.jobs()[i]; });
+        auto const& nodes = scorer_.used_nodes;
+        write_ranking(
+            nodes.size(), [&](std::size_t i) -> auto const& { return scorer_.scores[nodes[i]]; },
+            [&](std::size_t i) -> node_id const& { return reader_.nodes()[nodes[i]]; },
+            [&](std::size_t i) { return scorer_.effects.slowdown_of(nodes[i]); });
+        return finish(columns_.counts, scorer_.scored, scorer_.usable_jobs);
     }
 
     /// Combines the last rankings of several rankers, each of the attempts of different jobs, as if one
@@ -96,23 +108,18 @@ class node_ranker {
         std::uint64_t scored = 0;
         std::size_t usable_jobs = 0;
         for (node_ranker const& shard : shards) {
-            engine const& e = shard.engine_;
-            counts += e.counts;
-            scored += e.scored;
-            usable_jobs += e.usable_jobs;
-            e.visit([&](auto const& table) {
-                for (detail::scoreless_job const& job : e.scoreless) {
-                    scoreless.push_back({names.size(), job.attempts, job.reason});
-                    names.push_back(table.jobs().id(job.slot));
-                }
-                auto const& nodes = table.nodes();
-                merged_.begin_shard(nodes.slots());
-                for (std::size_t i = 0; i < nodes.size(); ++i) {
-                    std::size_t const slot = nodes.slot_at(i);
-                    merged_.add(slot, nodes.id(slot), shard.scores_[slot]);
-                }
-                if (options_.slowdowns) joined_.append(shard.effects_, merged_.places());
-            });
+            scorer const& from = shard.scorer_;
+            counts += shard.columns_.counts;
+            scored += from.scored;
+            usable_jobs += from.usable_jobs;
+            for (detail::scoreless_job const& job : from.scoreless) {
+                scoreless.push_back({names.size(), job.attempts, job.reason});
+                names.push_back(shard.reader_.jobs()[job.slot]);
+            }
+            merged_.begin_shard(from.scores.size());
+            for (std::uint32_t const node : from.used_nodes)
+                merged_.add(node, shard.reader_.nodes()[node], from.scores[node]);
+            if (options_.slowdowns) joined_.append(from.effects, merged_.places());
         }
         if (options_.slowdowns) {
             joined_.settle_inputs();
@@ -124,10 +131,7 @@ class node_ranker {
             merged_.size(), [&](std::size_t i) -> auto const& { return merged_.scores(i); },
             [&](std::size_t i) -> node_id const& { return merged_.id(i); },
             [&](std::size_t i) { return joined_.slowdown_of(i); });
-        detail::ranking_access::account(next_, counts, scored, usable_jobs,
-                                        detail::edges_of(options_.ranker));
-        std::swap(ranking_, next_);
-        return ranking_;
+        return finish(counts, scored, usable_jobs);
     }
 
     /// The result of the last call of `rank` or `rank_shards`; empty before it.
@@ -136,45 +140,6 @@ class node_ranker {
     [[nodiscard]] ranking_type ranking() && noexcept { return std::move(ranking_); }
 
   private:
-    struct sink {
-        node_ranker& self;
-
-        template <class Table>
-        void begin(Table const& table) {
-            self.scores_.reset(table.nodes().slots());
-            self.effects_.clear();
-        }
-        STRAGGLE_ALWAYS_INLINE void score(std::size_t, std::size_t, std::size_t node, double score) {
-            self.scores_.add(node, score);
-        }
-        void group(std::size_t node, stats::tick_moments const& durations,
-                   rank::affine_scale<std::int64_t> const& scale) {
-            self.scores_.add_group(node, durations, scale);
-        }
-        detail::job_effects& effects() noexcept { return self.effects_; }
-        template <class Table>
-        void end(Table const& table) {
-            self.finish(table);
-        }
-    };
-
-    template <class Table>
-    void finish(Table const& table) {
-        // Built beside the last answer, which survives if an allocation fails.
-        detail::ranking_access::write_degenerate(
-            next_, engine_.scoreless,
-            [&jobs = table.jobs()](std::size_t slot) -> decltype(auto) { return jobs.id(slot); });
-        auto const& nodes = table.nodes();
-        if (options_.slowdowns) effects_.solve(nodes.slots());
-        write_ranking(
-            nodes.size(), [&](std::size_t i) -> decltype(auto) { return scores_[nodes.slot_at(i)]; },
-            [&](std::size_t i) -> decltype(auto) { return nodes.id(nodes.slot_at(i)); },
-            [&](std::size_t i) { return effects_.slowdown_of(nodes.slot_at(i)); });
-        detail::ranking_access::account(next_, engine_.counts, engine_.scored, engine_.usable_jobs,
-                                        detail::edges_of(options_.ranker));
-        std::swap(ranking_, next_);
-    }
-
     // Indexed by order of first appearance.
     template <class Scores, class Identify, class Slowdowns>
     void write_ranking(std::size_t size, Scores const& scores, Identify const& id,
@@ -184,12 +149,20 @@ class node_ranker {
         });
     }
 
+    ranking_type const& finish(attempt_counts const& counts, std::uint64_t scored, std::size_t usable_jobs) {
+        detail::ranking_access::account(next_, counts, scored, usable_jobs,
+                                        detail::edges_of(options_.ranker));
+        std::swap(ranking_, next_);
+        return ranking_;
+    }
+
     Fields fields_;
     Options options_;
-    engine engine_;
-    detail::merged_nodes<node_id, node_scores> merged_;
-    detail::job_effects effects_, joined_; // of the last `rank`, and of several rankers
-    scores_type scores_;
+    reader reader_;
+    detail::attempt_columns<value> columns_;
+    scorer scorer_;
+    detail::merged_nodes<node_id, typename scorer::scores_type> merged_;
+    detail::job_effects joined_; // of several rankers
     detail::ranking_scratch<decltype(Options::ranker)> ranking_scratch_;
     ranking_type ranking_, next_;
 };

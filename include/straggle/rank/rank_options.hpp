@@ -43,8 +43,8 @@ struct rank_options {
     Estimator estimator{};                            ///< scores to an interval
     Ranker ranker{};                                  ///< intervals to levels
     completions counted = completions::first_of_task; ///< has an effect only with the `task` field
-    /// Whether to compute slowdowns, too. They need the attempts of each job grouped by node: for
-    /// floating-point durations, another pass and 16 bytes per record.
+    /// Whether to compute slowdowns, too. They take more time than the scores, and 32 bytes for each node of
+    /// each job.
     bool slowdowns = true;
 };
 

@@ -2,27 +2,29 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/normalize.hpp` and `rank/rank_nodes.hpp`: passes records through filter, job
-/// statistics and normalizer, and produces the scores one by one.
+/// Private part of `rank/rank_nodes.hpp` and `rank/normalize.hpp`: from plain columns to scores and to
+/// comparisons within jobs. Both look at the attempts of one job together.
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/rank/detail/dense_attempts.hpp>
-#include <straggle/rank/detail/hashed_attempts.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/span_of.hpp>
+#include <straggle/rank/detail/attempt_columns.hpp>
 #include <straggle/rank/detail/job_effects.hpp>
-#include <straggle/rank/detail/job_groups.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/log_ticks.hpp>
 #include <straggle/rank/normalizer.hpp>
-#include <straggle/rank/rank_options.hpp>
+#include <straggle/rank/performance.hpp>
 #include <straggle/rank/ranking.hpp>
+#include <straggle/stats/moments.hpp>
 #include <straggle/stats/tick_moments.hpp>
 
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
+#include <limits>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -39,322 +41,278 @@ constexpr decltype(auto) core_normalizer(N const& n) noexcept {
         return (n);
 }
 
-template <class Value>
-using job_moments_t = std::conditional_t<std::integral<Value>, stats::tick_moments, stats::moments>;
+// What durations are computed with: exact ticks if `Reading` has them and they are not divided.
+template <class Reading, class Normalizer>
+using scored_t = std::conditional_t<rank::input_normalizer<Normalizer>, double, Reading>;
 
-template <class Value>
-struct job_scale {
-    rank::affine_scale<Value> scale;
-    bool usable = false;
-};
-
-// A bare count, where moments are not needed.
-struct job_tally {
-    std::uint32_t n = 0;
-    template <class Value>
-    constexpr void add(Value) noexcept {
-        ++n;
-    }
-    [[nodiscard]] constexpr std::uint32_t count() const noexcept { return n; }
-};
-
-// The durations of one job on one node, with their logarithms if slowdowns are requested.
-struct pair_durations {
-    stats::tick_moments ticks;
-    log_times times;
-};
-
-// Keeps all its tables between runs. `Rows` adds the index of its record to each score.
-template <class Record, class Fields, class Options, bool Rows>
+// Keeps all its tables between runs.
+template <class Value, class Normalizer>
 class batch_scorer {
-    using normalizer_type = decltype(Options::normalizer);
-    static constexpr bool per_input = rank::input_normalizer<normalizer_type>;
-    using value_type = std::conditional_t<per_input, double, reading_t<Fields, Record>>;
-    using core_type = std::remove_cvref_t<decltype(core_normalizer(std::declval<normalizer_type const&>()))>;
+    static constexpr bool per_input = rank::input_normalizer<Normalizer>;
+    using core_type = std::remove_cvref_t<decltype(core_normalizer(std::declval<Normalizer const&>()))>;
     static constexpr bool by_moments = rank::moment_normalizer<core_type>;
-    // Score exact ticks by (node, job), so that the result depends only on the sums; see score_moments.
-    static constexpr bool by_pairs = by_moments && std::integral<value_type> && !Rows;
-    static constexpr bool grouped = by_pairs || !by_moments;
-    // Slowdowns are corrected by what the attempts had to read, if that is known.
-    static constexpr bool may_have_inputs = given<decltype(Fields::input)> && !per_input && !Rows;
+    // Scores exact ticks by (node, job), so that the result depends only on the sums; see score_moments.
+    static constexpr bool by_pairs = by_moments && std::integral<Value>;
 
   public:
-    using job_id = owned_identifier_t<job_key_t<Fields, Record>>;
-    using node_id = owned_identifier_t<node_key_t<Fields, Record>>;
+    using scores_type = score_moments_of<Value>;
 
-    // Calls of `sink`: begin(table) once all jobs and nodes are known; then score(row, job slot, node slot,
-    // score) for each scored attempt, or group(node slot, durations, scale) for all attempts of one job on
-    // one node; effects() receives the comparisons within jobs if slowdowns are requested; finally
-    // end(table).
-    template <class Attempts, class Sink>
-    void run(Attempts& attempts, Fields const& fields, Options const& options, Sink&& sink) {
-        counts = {};
-        by_input_ = may_have_inputs && options.slowdowns && is_any_input_known(attempts, fields);
-        bool const dedupe = given<decltype(Fields::task)> && options.counted == completions::first_of_task;
-        if constexpr (dense_candidate<Attempts, Fields, Record> && !per_input) {
-            attempt_counts const before = counts;
-            // Slowdowns also use killed attempts and inputs, which this path does not keep.
-            bool const is_dense = !dedupe && !by_input_ && dense_.collect(attempts, fields, counts, jobs_);
-            if (is_dense && (Rows || !options.slowdowns || counts.killed == before.killed)) {
-                bits_ = dense_.bits();
-                is_dense_ = true;
-                sink.begin(dense_);
-                score_all(dense_, options, sink,
-                          [&](auto&& prefetch, auto&& use) { dense_.walk(attempts, fields, prefetch, use); });
-                sink.end(dense_);
-                return;
-            }
-        }
-        counts = {};
-        if (dedupe || per_input || by_input_)
-            hashed_.collect(attempts, fields, counts, jobs_, dedupe, per_input, by_input_);
-        else
-            hashed_.collect(attempts, fields, counts, jobs_);
-        bits_ = hashed_.bits();
-        is_dense_ = false;
-        sink.begin(hashed_);
-        score_all(hashed_, options, sink, [&](auto&& prefetch, auto&& use) { hashed_.walk(prefetch, use); });
-        if constexpr (may_have_inputs)
-            if (by_input_) time_by_input(sink.effects());
-        sink.end(hashed_);
-    }
+    // Sums the scores of each node. With `slowdowns`, also compares the nodes within each job.
+    void score(attempt_columns<Value>& attempts, Normalizer const& how, bool slowdowns);
+    // The score of each row; NaN if it has none.
+    void score_rows(attempt_columns<Value>& attempts, Normalizer const& how, std::vector<double>& out);
 
-    // Calls `use` with the table of the last run, the same one the sink received.
-    template <class Use>
-    void visit(Use&& use) const {
-        if constexpr (dense_capable<job_id> && dense_capable<node_id>)
-            if (is_dense_) return use(dense_);
-        use(hashed_);
-    }
-
-    attempt_counts counts;
+    std::vector<std::uint32_t> used_nodes; // with a used attempt, in order of first appearance
+    std::vector<scores_type> scores;       // by node
+    job_effects effects;
     std::vector<scoreless_job> scoreless;
     std::uint64_t scored = 0;
     std::size_t usable_jobs = 0;
 
   private:
-    template <class Row>
-    static auto prefetch_rows(std::vector<Row> const& table) {
-        return [rows = table.data()](std::size_t slot) STRAGGLE_INLINE_LAMBDA { prefetch_row(rows, slot); };
+    // An attempt, sorted by job.
+    struct sibling {
+        Value value;
+        std::uint32_t node, row;
+    };
+    // The attempts of one job on one node.
+    struct cell {
+        Value first;
+        std::uint32_t node, sums; // index of the sums of all, if there are more
+    };
+    struct cell_sums {
+        stats::tick_moments ticks;
+        log_times times;
+    };
+    static constexpr std::uint32_t alone = 0xffffffffu;
+
+    void group(attempt_columns<Value>& attempts);
+    void divide_by_input(attempt_columns<Value>& attempts);
+    void find_cells(std::span<sibling const> siblings, bool timed);
+    void compare_cells();
+    void list_attempts(attempt_columns<Value> const& attempts, std::size_t job, bool by_input);
+    status score_job(core_type const& how, std::span<sibling const> siblings);
+    template <class Use>
+    status score_each(core_type const& how, std::span<sibling const> siblings, Use&& use);
+    void account(std::size_t job, std::size_t attempts, status s);
+    [[nodiscard]] std::span<sibling const> siblings_of(std::size_t job) const noexcept {
+        std::size_t const first = job == 0 ? 0 : ends_[job - 1];
+        return span_of(siblings_.data() + first, ends_[job] - first);
     }
 
-    template <class Table, class Sink, class Walk>
-    void score_all(Table const& table, Options const& options, Sink& sink, Walk&& walk) {
-        scoreless.clear();
-        usable_jobs = 0;
-        scored = 0;
-        auto const& norm = core_normalizer(options.normalizer);
-        tell_times_ = options.slowdowns && !by_input_;
-        if (!Rows && tell_times_) joiner_.prepare(table.nodes().slots());
-        if constexpr (grouped)
-            score_by_job(table, norm, sink, walk);
-        else
-            score_by_moments(table, norm, sink, walk);
-    }
+    std::vector<sibling> siblings_;
+    std::vector<std::uint32_t> ends_;    // of jobs
+    std::vector<std::uint32_t> cell_of_; // by node: the index of its cell, if that is of the node
+    std::size_t used_cells_ = 0;
+    std::vector<cell> cells_; // of the current job, as what follows
+    std::vector<cell_sums> sums_;
+    std::vector<double> values_, scratch_;
+    std::vector<timed_attempt> timed_;
+    std::size_t next_other_ = 0; // first of the current job or later
+};
 
-    template <class Table, class Sink, class Walk>
-    void score_by_moments(Table const& table, core_type const& norm, Sink& sink, Walk&& walk) {
-        if (scales_.size() < jobs_.size())
-            scales_.resize(jobs_.size()); // every job sets its scale before it is read
-        for (std::size_t place = 0; place < table.jobs().size(); ++place) {
-            std::size_t const job = table.jobs().slot_at(place);
-            auto const scale = norm.fit(jobs_[job]);
-            scales_[job].usable = scale.has_value();
-            if (scale) {
-                scales_[job].scale = *scale;
-                ++usable_jobs;
-                scored += jobs_[job].count();
-            } else {
-                scoreless.push_back({job, jobs_[job].count(), scale.reason()});
-            }
+template <class Value, class Normalizer>
+void batch_scorer<Value, Normalizer>::score(attempt_columns<Value>& attempts, Normalizer const& how,
+                                            bool slowdowns) {
+    group(attempts);
+    effects.clear();
+    scores.assign(attempts.nodes, {});
+    cell_of_.resize(attempts.nodes);
+    bool const by_input =
+        slowdowns && !per_input &&
+        std::any_of(attempts.inputs.begin(), attempts.inputs.end(), [](double input) { return input > 0; });
+    if (by_input)
+        for (std::size_t job = 0; job < attempts.jobs; ++job) {
+            list_attempts(attempts, job, true);
+            effects.inputs().learn(attempts.kinds[job], span_of(timed_));
         }
-        walk(prefetch_rows(scales_),
-             [scales = scales_.data(), &sink](std::size_t row, std::size_t job, std::size_t node,
-                                              value_type value) STRAGGLE_INLINE_LAMBDA {
-                 job_scale<value_type> const& s = scales[job];
-                 if (s.usable) sink.score(row, job, node, s.scale(value));
-             });
-        if constexpr (!Rows) {
-            if (tell_times_) time_jobs(table, sink, walk);
-        }
-    }
-
-    template <class Attempts>
-    [[nodiscard]] static bool is_any_input_known(Attempts& attempts, Fields const& fields) {
-        if constexpr (!may_have_inputs)
-            return false;
-        else if constexpr (std::ranges::forward_range<Attempts>)
-            return std::ranges::any_of(attempts, [&](Record const& record) {
-                return hashed_attempts<Record, Fields, value_type, Rows>::read_input(fields, record) > 0;
-            });
-        else
-            return true;
-    }
-
-    // Learns from all jobs how times depend on input, then compares each corrected by it.
-    void time_by_input(job_effects& effects) {
-        input_slopes& inputs = effects.inputs();
-        hashed_.for_each_job([&](std::uint64_t kind, std::span<timed_attempt const> attempts) {
-            inputs.learn(kind, attempts);
-        });
-        std::size_t const nodes = hashed_.nodes().slots();
-        hashed_.for_each_job([&](std::uint64_t kind, std::span<timed_attempt const> attempts) {
-            inputs.settle(kind);
-            effects.add_job(attempts, nodes, kind);
-        });
-    }
-
-    // For jobs scored by moments: how long the tasks of each node take.
-    template <class Table, class Sink, class Walk>
-    void time_jobs(Table const& table, Sink& sink, Walk&& walk) {
-        auto const count = [this](std::size_t job) { return jobs_[job].count(); };
-        groups_.sort(table.jobs(), count, walk);
-        for (std::size_t place = 0; place < table.jobs().size(); ++place) {
-            std::size_t const job = table.jobs().slot_at(place);
-            time(job, groups_.of(job, jobs_[job].count()), sink);
+    next_other_ = 0;
+    for (std::size_t job = 0; job < attempts.jobs; ++job) {
+        auto const siblings = siblings_of(job);
+        bool const listed =
+            by_input || (next_other_ < attempts.others.size() && attempts.others[next_other_].job == job);
+        bool const timed = slowdowns && !listed;
+        if (by_pairs || timed) find_cells(siblings, timed);
+        account(job, siblings.size(), score_job(core_normalizer(how), siblings));
+        if (!slowdowns) continue;
+        if (listed) {
+            list_attempts(attempts, job, by_input);
+            std::uint64_t const kind = by_input ? attempts.kinds[job] : 0;
+            if (by_input) effects.inputs().settle(kind);
+            effects.add_job(span_of(timed_), attempts.nodes, kind);
+        } else {
+            compare_cells();
         }
     }
-    template <class Siblings, class Sink>
-    void time(std::size_t job, Siblings const& siblings, Sink& sink) {
-        auto const itself = [](auto const& a) STRAGGLE_INLINE_LAMBDA -> auto const& { return a; };
-        if (time_others(job, siblings, itself, sink)) return;
-        for (std::size_t i = 0; i < siblings.size(); ++i) joiner_.note(siblings[i].node, i);
-        job_effects& effects = sink.effects();
-        for (std::uint32_t const i : joiner_.alone(siblings, itself))
-            effects.add(siblings[i].node, static_cast<double>(siblings[i].value));
-        joiner_.join(
-            siblings, itself,
-            [](pair_durations& together, auto const& a) { together.times.add(static_cast<double>(a.value)); },
-            [&](std::uint32_t node, pair_durations const& together) { effects.add(node, together.times); });
-        effects.close_job();
+    if (slowdowns) effects.solve(attempts.nodes);
+}
+
+template <class Value, class Normalizer>
+void batch_scorer<Value, Normalizer>::score_rows(attempt_columns<Value>& attempts, Normalizer const& how,
+                                                 std::vector<double>& out) {
+    group(attempts);
+    out.assign(attempts.rows.size(), std::numeric_limits<double>::quiet_NaN());
+    for (std::size_t job = 0; job < attempts.jobs; ++job) {
+        auto const siblings = siblings_of(job);
+        account(job, siblings.size(),
+                score_each(core_normalizer(how), siblings,
+                           [&out](sibling const& s, double score) { out[s.row] = score; }));
     }
-    // The same for a job that also has unscored attempts. False if it has none.
-    template <class Siblings, class Read, class Sink>
-    [[nodiscard]] bool time_others(std::size_t job, Siblings const& siblings, Read read, Sink& sink) {
-        if (is_dense_) return false;
-        auto const others = hashed_.others_of(job);
-        if (others.empty()) return false;
-        timed_.clear();
-        auto const add = [this](std::uint32_t node, double duration, bool censored) {
-            if (duration > 1e-300)
-                timed_.push_back({.node = node, .ticks = log_ticks(duration), .censored = censored});
+}
+
+template <class Value, class Normalizer>
+void batch_scorer<Value, Normalizer>::account(std::size_t job, std::size_t attempts, status s) {
+    if (s == status::ok)
+        ++usable_jobs;
+    else
+        scoreless.push_back({job, attempts, s});
+}
+
+// Sorts the attempts by job; those of a job stay in order.
+template <class Value, class Normalizer>
+void batch_scorer<Value, Normalizer>::group(attempt_columns<Value>& attempts) {
+    STRAGGLE_EXPECTS(attempts.rows.size() < alone);
+    scoreless.clear();
+    scored = 0;
+    usable_jobs = 0;
+    next_other_ = 0;
+    std::sort(attempts.others.begin(), attempts.others.end(), [](auto const& a, auto const& b) {
+        if (a.job != b.job) return a.job < b.job;
+        if (a.node != b.node) return a.node < b.node;
+        return a.value != b.value ? a.value < b.value : a.censored < b.censored;
+    });
+    ends_.assign(attempts.jobs + 1, 0);
+    cell_of_.assign(attempts.nodes, 0);
+    for (auto const& row : attempts.rows) {
+        ++ends_[row.job + std::size_t{1}];
+        cell_of_[row.node] = 1;
+    }
+    used_nodes.clear();
+    for (std::uint32_t node = 0; node < attempts.nodes; ++node)
+        if (cell_of_[node] != 0) used_nodes.push_back(node);
+    for (std::size_t job = 0; job < attempts.jobs; ++job) ends_[job + 1] += ends_[job];
+    if constexpr (per_input) divide_by_input(attempts);
+    siblings_.resize(attempts.rows.size());
+    sibling* const to = siblings_.data();
+    std::uint32_t *const ends = ends_.data(), i = 0;
+    for (auto const& row : attempts.rows) to[ends[row.job]++] = {row.value, row.node, i++};
+}
+
+// Divides each duration by its input in jobs where every attempt has one.
+template <class Value, class Normalizer>
+void batch_scorer<Value, Normalizer>::divide_by_input(attempt_columns<Value>& attempts) {
+    auto& rows = attempts.rows;
+    auto& inputs = attempts.inputs;
+    inputs.resize(rows.size());
+    scratch_.assign(attempts.jobs, 1);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (!(inputs[i] > 0) || !is_finite(rows[i].value / inputs[i])) scratch_[rows[i].job] = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (scratch_[rows[i].job] > 0) rows[i].value /= inputs[i];
+}
+
+template <class Value, class Normalizer>
+void batch_scorer<Value, Normalizer>::find_cells(std::span<sibling const> siblings, bool timed) {
+    if (cells_.size() < siblings.size()) cells_.resize(siblings.size());
+    cell* const cells = cells_.data();
+    std::uint32_t used = 0;
+    sums_.clear();
+    for (sibling const& s : siblings) {
+        std::uint32_t& at = cell_of_[s.node];
+        if (at >= used || cells[at].node != s.node) {
+            at = used++;
+            cells[at] = {s.value, s.node, alone};
+            continue;
+        }
+        cell& c = cells[at];
+        auto const add = [this, &c, timed](Value value) {
+            if constexpr (by_pairs) sums_[c.sums].ticks.add(value);
+            if (timed) sums_[c.sums].times.add(static_cast<double>(value));
         };
-        for (auto const& element : siblings) {
-            auto const& a = read(element);
-            add(a.node, static_cast<double>(a.value), false);
+        if (c.sums == alone) {
+            c.sums = static_cast<std::uint32_t>(sums_.size());
+            sums_.emplace_back();
+            add(c.first);
         }
-        for (auto const& o : others) add(o.node, static_cast<double>(o.value), o.censored);
-        sink.effects().add_job(timed_, hashed_.nodes().slots());
-        return true;
+        add(s.value);
     }
+    used_cells_ = used;
+}
 
-    template <class Table, class Sink, class Walk>
-    void score_by_job(Table const& table, core_type const& norm, Sink& sink, Walk&& walk) {
-        auto const count = [this](std::size_t job) { return jobs_[job].count(); };
-        if constexpr (by_pairs) {
-            std::size_t const nodes = table.nodes().slots();
-            joiner_.prepare(nodes);
-            if (packed_groups::fit(nodes, bits_)) {
-                packed_.sort(table.jobs(), nodes, count, walk);
-                score_groups(table, norm, sink, packed_);
-                return;
-            }
-        }
-        groups_.sort(table.jobs(), count, walk);
-        score_groups(table, norm, sink, groups_);
+template <class Value, class Normalizer>
+void batch_scorer<Value, Normalizer>::compare_cells() {
+    effects.begin_job(used_cells_);
+    for (cell const& c : span_of(cells_.data(), used_cells_))
+        if (c.sums == alone)
+            effects.add(c.node, static_cast<double>(c.first));
+        else
+            effects.add(c.node, sums_[c.sums].times);
+    effects.close_job();
+}
+
+// All that is known of the times of a job.
+template <class Value, class Normalizer>
+void batch_scorer<Value, Normalizer>::list_attempts(attempt_columns<Value> const& attempts, std::size_t job,
+                                                    bool by_input) {
+    timed_.clear();
+    auto const add = [this](std::uint32_t node, Value value, float input, bool censored) {
+        auto const duration = static_cast<double>(value);
+        if (duration > 1e-300)
+            timed_.push_back(
+                {.node = node, .ticks = log_ticks(duration), .input = input, .censored = censored});
+    };
+    for (sibling const& s : siblings_of(job))
+        add(s.node, s.value, by_input ? log_input(attempts.inputs[s.row]) : unknown_input, false);
+    auto const& others = attempts.others;
+    for (; next_other_ < others.size() && others[next_other_].job == job; ++next_other_) {
+        auto const& o = others[next_other_];
+        add(o.node, o.value, by_input ? o.input : unknown_input, o.censored);
     }
+}
 
-    template <class Table, class Sink, class Groups>
-    void score_groups(Table const& table, core_type const& norm, Sink& sink, Groups const& groups) {
-        for (std::size_t place = 0; place < table.jobs().size(); ++place) {
-            std::size_t const job = table.jobs().slot_at(place);
-            auto const siblings = groups.of(job, jobs_[job].count());
-            if (status const s = score_job(norm, job, siblings, groups.unpacked(), sink); s == status::ok)
-                ++usable_jobs;
-            else
-                scoreless.push_back({job, siblings.size(), s});
-        }
-    }
-
-    template <class Siblings, class Read, class Sink>
-    [[nodiscard]] status score_job(core_type const& norm, std::size_t job, Siblings const& siblings,
-                                   Read read, Sink& sink)
-        requires by_pairs
-    {
+template <class Value, class Normalizer>
+status batch_scorer<Value, Normalizer>::score_job(core_type const& how, std::span<sibling const> siblings) {
+    if constexpr (by_pairs) {
         stats::tick_moments durations;
-        durations.add_all(siblings, [this, read](auto const& element, std::size_t i) STRAGGLE_INLINE_LAMBDA {
-            auto const& a = read(element);
-            joiner_.note(a.node, i);
-            return a.value;
-        });
-        auto const fitted = norm.fit(durations);
-        bool const timed = tell_times_ && !time_others(job, siblings, read, sink);
-        if (!fitted && !timed) return fitted.reason();
-        auto const alone = joiner_.alone(siblings, read);
-        if (fitted)
-            for (std::uint32_t const i : alone) {
-                auto const& a = read(siblings[i]);
-                sink.score(0, job, a.node, (*fitted)(a.value));
-            }
-        if (timed) {
-            job_effects& effects = sink.effects();
-            for (std::uint32_t const i : alone) {
-                auto const& a = read(siblings[i]);
-                effects.add(a.node, static_cast<double>(a.value));
-            }
-        }
-        joiner_.join(
-            siblings, read,
-            [timed](pair_durations& together, auto const& a) STRAGGLE_INLINE_LAMBDA {
-                together.ticks.add(a.value);
-                if (timed) together.times.add(static_cast<double>(a.value));
-            },
-            [&](std::uint32_t node, pair_durations const& together) {
-                if (fitted) sink.group(node, together.ticks, *fitted);
-                if (timed) sink.effects().add(node, together.times);
-            });
-        if (timed) sink.effects().close_job();
+        durations.add_all(siblings, [](sibling const& s, std::size_t) { return s.value; });
+        auto const fitted = how.fit(durations);
         if (!fitted) return fitted.reason();
+        for (cell const& c : span_of(cells_.data(), used_cells_))
+            if (c.sums == alone)
+                scores[c.node].add((*fitted)(c.first));
+            else
+                scores[c.node].add_group(sums_[c.sums].ticks, *fitted);
         scored += siblings.size();
         return status::ok;
-    }
-
-    template <class Siblings, class Read, class Sink>
-    [[nodiscard]] status score_job(core_type const& norm, std::size_t job, Siblings const& siblings,
-                                   Read const&, Sink& sink)
-        requires(!by_pairs)
-    {
-        std::size_t const size = siblings.size();
-        scores_.resize(size);
-        scratch_.resize(size);
-        for (std::size_t k = 0; k < size; ++k) scores_[k] = static_cast<double>(siblings[k].value);
-        if constexpr (!Rows) {
-            if (tell_times_) time(job, siblings, sink);
-        }
-        status const s = norm.normalize(std::span<double>(scores_), std::span<double>(scratch_));
-        if (s != status::ok) return s;
-        for (std::size_t k = 0; k < size; ++k) {
-            if (!is_finite(scores_[k])) continue;
-            std::size_t row = 0;
-            if constexpr (Rows) row = siblings[k].row;
-            sink.score(row, job, siblings[k].node, scores_[k]);
+    } else {
+        return score_each(how, siblings, [this](sibling const& s, double score) {
+            scores[s.node].add(score);
             ++scored;
-        }
-        return status::ok;
+        });
     }
+}
 
-    dense_attempts<Record, Fields> dense_;
-    hashed_attempts<Record, Fields, value_type, Rows> hashed_;
-    std::vector<std::conditional_t<grouped, job_tally, job_moments_t<value_type>>> jobs_;
-    std::vector<job_scale<value_type>> scales_;
-    job_groups<value_type, Rows> groups_;
-    packed_groups packed_;
-    node_joiner<pair_durations> joiner_;
-    std::vector<timed_attempt> timed_; // of the current job
-    bool tell_times_ = false, by_input_ = false;
-    std::uint64_t bits_ = 0;               // union of the bits of all integer durations
-    bool is_dense_ = false;                // the last run read its records in place
-    std::vector<double> scores_, scratch_; // of the current job
-};
+// Calls use(sibling, score) for each attempt of a job that has a score.
+template <class Value, class Normalizer>
+template <class Use>
+status batch_scorer<Value, Normalizer>::score_each(core_type const& how, std::span<sibling const> siblings,
+                                                   Use&& use) {
+    if constexpr (by_moments) {
+        std::conditional_t<std::integral<Value>, stats::tick_moments, stats::moments> durations;
+        for (sibling const& s : siblings) durations.add(s.value);
+        auto const fitted = how.fit(durations);
+        if (!fitted) return fitted.reason();
+        for (sibling const& s : siblings) use(s, (*fitted)(s.value));
+    } else {
+        values_.clear();
+        for (sibling const& s : siblings) values_.push_back(static_cast<double>(s.value));
+        scratch_.resize(values_.size());
+        status const s = how.normalize(span_of(values_), span_of(scratch_));
+        if (s != status::ok) return s;
+        for (std::size_t k = 0; k < siblings.size(); ++k)
+            if (is_finite(values_[k])) use(siblings[k], values_[k]);
+    }
+    return status::ok;
+}
 
 } // namespace straggle::detail

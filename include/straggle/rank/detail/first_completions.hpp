@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/detail/hashed_attempts.hpp`: finds the first attempt of each task to complete.
+/// Private part of `rank/detail/history_reader.hpp`: finds the first attempt of each task to complete.
 #pragma once
 
 #include <straggle/base/config.hpp>

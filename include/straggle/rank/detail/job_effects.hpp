@@ -58,27 +58,27 @@ class job_effects {
         open_ = {};
         inputs_ = {};
     }
+    // Starts a job on at most so many nodes.
+    void begin_job(std::size_t nodes) { cells_.resize(begin_ + nodes); }
     // A task that is the only one on its node in the current job.
     STRAGGLE_ALWAYS_INLINE void add(std::uint32_t node, double duration) {
-        if (!(duration > 1e-300)) return;
-        cells_.push_back({.node = node, .tasks = 1, .mean = log_ticks(duration) * nats_per_tick});
+        if (duration > 1e-300)
+            cells_[begin_ + open_.cells++] = {
+                .node = node, .tasks = 1, .mean = log_ticks(duration) * nats_per_tick};
     }
     // All tasks of a node in the current job.
     void add(std::uint32_t node, log_times const& times) {
         if (times.tasks == 0) return;
-        cells_.push_back({.node = node, .tasks = static_cast<double>(times.tasks), .mean = times.mean()});
+        cells_[begin_ + open_.cells++] = {
+            .node = node, .tasks = static_cast<double>(times.tasks), .mean = times.mean()};
         open_.squares += times.spread();
         open_.freedom += times.tasks - 1;
     }
     void close_job() {
-        std::size_t const cells = cells_.size() - begin_;
-        if (cells < 2) {
-            cells_.resize(begin_);
-        } else {
-            for (std::size_t c = begin_; c < cells_.size(); ++c) open_.tasks += cells_[c].tasks;
-            open_.cells = static_cast<std::uint32_t>(cells);
-            groups_.push_back(open_);
-        }
+        if (open_.cells < 2) open_.cells = 0;
+        cells_.resize(begin_ + open_.cells);
+        for (std::size_t c = begin_; c < cells_.size(); ++c) open_.tasks += cells_[c].tasks;
+        if (open_.cells != 0) groups_.push_back(open_);
         open_ = {};
         begin_ = cells_.size();
     }

@@ -47,8 +47,9 @@ constexpr std::int32_t log_ticks(double x) noexcept {
     log_part const part = log_parts[(bits >> 45) & 127];
     std::int64_t const e = (mantissa * part.inverse - (std::int64_t{1} << 62)) >> 24;
     std::int64_t const ee = (e * e) >> 38, eee = (ee * e) >> 38;
-    constexpr std::int64_t per_ln2 = 3098164010, slack = 64; // 2^31 / ln 2; more than all rounding together
-    std::int64_t const log = part.log + (((e - ee / 2 + eee / 3) * per_ln2) >> 31) + slack;
+    constexpr std::int64_t one = 3098164010, half = one / 2, third = one / 3; // of 2^31 / ln 2
+    constexpr std::int64_t slack = 64;                                        // more than all rounding
+    std::int64_t const log = part.log + ((e * one - ee * half + eee * third) >> 31) + slack;
     return exponent * (1 << tick_bits) + static_cast<std::int32_t>(log >> (38 - tick_bits));
 }
 

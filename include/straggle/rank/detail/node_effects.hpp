@@ -130,6 +130,17 @@ class effect_solver {
     }
 
   private:
+    // What `fit` goes over in each round: the cells that determine a shift, and where those of a group end.
+    // Short, as memory bounds these rounds.
+    struct term {
+        float tasks = 0;
+        std::uint32_t node = 0;
+    };
+    struct side {
+        double per_task; // 1 / tasks in all
+        std::size_t end;
+    };
+
     // Calls visit(group, its cells) for groups that compare nodes.
     template <class Visit>
     static void for_each_group(std::span<compared_jobs const> jobs, Visit&& visit) {
@@ -147,13 +158,21 @@ class effect_solver {
         std::size_t const nodes = value_.size();
         diagonal_.assign(nodes, 0);
         rest_.assign(nodes, 0);
+        std::size_t cells = 0;
+        for (compared_jobs const& part : jobs) cells += part.cells.size();
+        terms_.resize(cells);
+        sides_.clear();
+        term* next = terms_.data();
         for_each_group(jobs, [&](effect_group& g, std::span<effect_cell const> own) {
             find_shift(g, own, value_, apart_);
+            double const per_task = 1 / g.base;
             for (effect_cell const& c : own) {
                 if (g.is_without && apart_[c.node] != 0) continue;
                 rest_[c.node] += c.tasks * (c.mean - value_[c.node] - g.shift);
-                diagonal_[c.node] += c.tasks * (1 - c.tasks / g.base);
+                diagonal_[c.node] += c.tasks * (1 - c.tasks * per_task);
+                *next++ = {static_cast<float>(c.tasks), c.node};
             }
+            sides_.push_back({per_task, static_cast<std::size_t>(next - terms_.data())});
         });
         // A node alone in all its jobs has no comparison.
         for (double& d : diagonal_) d = d > 1e-9 ? 1 / d : 0.0;
@@ -167,20 +186,22 @@ class effect_solver {
                 now += z * rest_[i];
                 most = (std::max)(most, std::fabs(z));
             }
-            if (!(most > 1e-9)) break;
+            if (!(most > 0.01 * nats_per_tick)) break; // far below what the logarithms are rounded to
             double const kept = round == 0 ? 0.0 : now / last;
             last = now;
             for (std::size_t i = 0; i < nodes; ++i) step_[i] = diagonal_[i] * rest_[i] + kept * step_[i];
             std::fill(image_.begin(), image_.end(), 0.0);
-            for_each_group(jobs, [&](effect_group const& g, std::span<effect_cell const> own) {
+            double const* const step = step_.data();
+            double* const image = image_.data();
+            term const* at = terms_.data();
+            for (side const& s : sides_) {
+                term const *const first = at, *const end = terms_.data() + s.end;
                 double sum = 0;
-                for (effect_cell const& c : own)
-                    if (!(g.is_without && apart_[c.node] != 0)) sum += c.tasks * step_[c.node];
-                double const mean = sum / g.base;
-                for (effect_cell const& c : own)
-                    if (!(g.is_without && apart_[c.node] != 0))
-                        image_[c.node] += c.tasks * (step_[c.node] - mean);
-            });
+                for (; at != end; ++at) sum += static_cast<double>(at->tasks) * step[at->node];
+                double const mean = sum * s.per_task;
+                for (at = first; at != end; ++at)
+                    image[at->node] += static_cast<double>(at->tasks) * (step[at->node] - mean);
+            }
             double along = 0;
             for (std::size_t i = 0; i < nodes; ++i) along += step_[i] * image_[i];
             if (!(along > 0)) break;
@@ -465,6 +486,8 @@ class effect_solver {
     node_links links_;
     double squares_ = 0, freedom_ = 0; // within nodes
     std::vector<double> value_, diagonal_, rest_, step_, image_, scratch_;
+    std::vector<term> terms_;
+    std::vector<side> sides_;
     apart_nodes apart_;
     std::vector<std::uint8_t> compared_; // scratch: by open cell
     std::vector<effect_sums> sums_, recent_;

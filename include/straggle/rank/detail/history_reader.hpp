@@ -1,0 +1,207 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/rank_nodes.hpp` and `rank/normalize.hpp`: reads the caller's records, once, into
+/// plain columns.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/rank/detail/attempt_columns.hpp>
+#include <straggle/rank/detail/first_completions.hpp>
+#include <straggle/rank/detail/log_ticks.hpp>
+#include <straggle/record/attempt.hpp>
+#include <straggle/record/field.hpp>
+#include <straggle/record/record_reader.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+template <class Fields, class Record>
+using job_key_t = field_value_t<decltype(Fields::job), Record>;
+template <class Fields, class Record>
+using node_key_t = field_value_t<decltype(Fields::node), Record>;
+
+// Numbers names in order of first appearance. Those of small integers are in a table of their own, four times
+// faster.
+template <class Id>
+class name_numbers {
+  public:
+    using key_type = typename interner<Id>::key_type;
+    static constexpr std::uint32_t none = interner<Id>::none;
+
+    void clear() noexcept {
+        names_.clear();
+        direct_.clear();
+    }
+    [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
+    [[nodiscard]] Id const& operator[](std::size_t i) const { return names_[static_cast<std::uint32_t>(i)]; }
+    [[nodiscard]] std::uint32_t find(key_type id) const { return names_.find(id); }
+
+    STRAGGLE_ALWAYS_INLINE std::uint32_t insert(key_type id) {
+        if constexpr (std::integral<Id>) {
+            auto const at = static_cast<std::uint64_t>(id);
+            if (at < direct_.size() && direct_[at] != none) [[likely]]
+                return direct_[at];
+            return insert_further(id, at);
+        } else {
+            return names_.insert(id);
+        }
+    }
+
+  private:
+    STRAGGLE_NEVER_INLINE std::uint32_t insert_further(key_type id, std::uint64_t at) {
+        std::uint32_t const number = names_.insert(id);
+        if (at < 2 * names_.size() + 1024) {
+            if (at >= direct_.size()) direct_.resize(2 * names_.size() + 1024, none);
+            direct_[at] = number;
+        }
+        return number;
+    }
+
+    interner<Id> names_;
+    std::vector<std::uint32_t> direct_; // by integer
+};
+
+// What to read.
+struct read_plan {
+    bool first_of_task = false; // only the first completion of each task is used
+    bool others = false;        // keep what is superseded or killed
+    bool inputs = false, records = false;
+};
+
+template <class Record, class Fields>
+class history_reader {
+  public:
+    using job_id = owned_identifier_t<job_key_t<Fields, Record>>;
+    using node_id = owned_identifier_t<node_key_t<Fields, Record>>;
+
+    [[nodiscard]] name_numbers<job_id> const& jobs() const noexcept { return jobs_; }
+    [[nodiscard]] name_numbers<node_id> const& nodes() const noexcept { return nodes_; }
+
+    template <class Range, class Value>
+    void read(Range& attempts, Fields const& fields, read_plan const& plan, attempt_columns<Value>& to) {
+        jobs_.clear();
+        nodes_.clear();
+        killed_jobs_.clear();
+        killed_nodes_.clear();
+        firsts_.clear();
+        to.clear();
+        attempt_counts counts;
+        std::uint64_t place = 0;
+        for (auto const& attempt : attempts) {
+            if (plan.others && is_killed(fields, attempt)) {
+                ++counts.killed;
+                note_killed(fields, attempt, to);
+            } else {
+                judge_attempt(fields, attempt, counts,
+                              [&](auto const& job, auto const& node, auto value) STRAGGLE_INLINE_LAMBDA {
+                                  attempt_row<Value> const row{static_cast<Value>(value), jobs_.insert(job),
+                                                               nodes_.insert(node)};
+                                  if constexpr (first_completions<Record, Fields>::possible)
+                                      if (plan.first_of_task &&
+                                          !is_new(fields, attempt, plan, row, place, to))
+                                          return;
+                                  to.rows.push_back(row);
+                                  if (plan.inputs) {
+                                      to.inputs.push_back(read_input(fields, attempt));
+                                      note_kind(fields, attempt, row.job, to);
+                                  }
+                                  if (plan.records) to.records.push_back(place);
+                              });
+            }
+            ++place;
+        }
+        place_killed(to);
+        to.jobs = jobs_.size();
+        to.nodes = nodes_.size();
+        if (plan.inputs) to.kinds.resize(to.jobs);
+        counts.seen = place;
+        counts.used = to.rows.size();
+        counts.superseded = to.counts.superseded;
+        to.counts = counts;
+    }
+
+  private:
+    // 0 for unknown, which is as useless a divisor as a size of 0.
+    static double read_input(Fields const& fields, Record const& attempt) {
+        if constexpr (given<decltype(Fields::input)>) {
+            double const input = read_number(fields.input, attempt);
+            return is_finite(input) && input > 0 ? input : 0;
+        } else {
+            return 0;
+        }
+    }
+    template <class Value>
+    void note_kind(Fields const& fields, Record const& attempt, std::uint32_t job,
+                   attempt_columns<Value>& to) {
+        if constexpr (given<decltype(Fields::kind)>) {
+            auto const& kind = project(fields.kind, attempt);
+            if (!is_present(kind)) return;
+            to.kinds.resize(jobs_.size());
+            to.kinds[job] = key_of(unwrap(kind), 0);
+        }
+    }
+    // Whether an attempt is the first of its task here; otherwise, the one to be used is kept.
+    template <class Value>
+    bool is_new(Fields const& fields, Record const& attempt, read_plan const& plan,
+                attempt_row<Value> const& row, std::uint64_t place, attempt_columns<Value>& to) {
+        auto const [at, keep] = firsts_.place(fields, attempt, row.job, to.rows.size());
+        if (at == to.rows.size()) return true;
+        ++to.counts.superseded;
+        attempt_row<Value> const loser = keep ? to.rows[at] : row;
+        double input = plan.inputs ? read_input(fields, attempt) : 0.0;
+        if (keep) {
+            to.rows[at] = row;
+            if (plan.inputs) {
+                std::swap(to.inputs[at], input);
+                note_kind(fields, attempt, row.job, to);
+            }
+            if (plan.records) to.records[at] = place;
+        }
+        if (plan.others) to.others.push_back({loser.value, loser.job, loser.node, log_input(input), false});
+        return false;
+    }
+
+    static bool is_killed(Fields const& fields, Record const& attempt) {
+        if constexpr (given<decltype(Fields::status)>)
+            return record::was_stopped(read_status(fields, attempt));
+        else
+            return false;
+    }
+    // A killed attempt gives its job and node no number until all others are read.
+    template <class Value>
+    void note_killed(Fields const& fields, Record const& attempt, attempt_columns<Value>& to) {
+        attempt_counts ignored;
+        check_attempt(fields, attempt, ignored, [&](auto const& job, auto const& node, auto value) {
+            to.others.push_back({static_cast<Value>(value), killed_jobs_.insert(job),
+                                 killed_nodes_.insert(node), log_input(read_input(fields, attempt)), true});
+        });
+    }
+    template <class Value>
+    void place_killed(attempt_columns<Value>& to) {
+        std::size_t kept = 0;
+        for (unscored_attempt<Value>& other : to.others) {
+            if (other.censored) {
+                other.job = jobs_.find(killed_jobs_[other.job]);
+                if (other.job == name_numbers<job_id>::none) continue;
+                other.node = nodes_.insert(killed_nodes_[other.node]);
+            }
+            to.others[kept++] = other;
+        }
+        to.others.resize(kept);
+    }
+
+    name_numbers<job_id> jobs_, killed_jobs_;
+    name_numbers<node_id> nodes_, killed_nodes_;
+    first_completions<Record, Fields> firsts_;
+};
+
+} // namespace straggle::detail
