@@ -327,8 +327,8 @@ def caveats(results):
     runs = sorted({results.runs(t) for t in ("table-2", "dsb-settings", "table-6", "riski-settings", "together", "ml-na-table-3")} - {0})
     said = " to ".join(map(str, (runs[0], runs[-1]) if len(runs) > 1 and runs[0] != runs[-1] else runs[:1]))
     return (
-        "**All of it is simulated**, on one simulator (SimGrid), except for the recorded histories. The clusters of the four papers and the production traces of three others "
-        "are not public; OpenCloud's records are, and were not at hand.",
+        "**All of it is simulated**, on one simulator (SimGrid), except for the recorded histories. The clusters of the four papers and the production traces of two others "
+        "are not public; OpenCloud's records are, but were not at hand.",
         "**Some parts of a setting were chosen with the paper's number in view**, so this number proves nothing: how bad the faults of the blacklisting experiments are (so that jobs slow "
         "down as in its table 2), how much equal attempts differ in the evaluation framework (its table 5), how slow RiskI's neighbors are (so that about as many of LATE's copies win as in "
         "its figure 12). The tables of settings change these one at a time, and several conclusions change with them.",
