@@ -39,7 +39,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::papers::dsb_2019 {
 
-/// Defines a straggler (sections 3.1 and 6): a task that takes more than 1.5 times the usual time.
+/// Defines a straggler (section 3.1, there against the mean of its job): a task that takes more than 1.5
+/// times the usual time.
 inline constexpr evaluate::straggler_rule straggler{.threshold = 1.5};
 
 /// Equation 1, algorithm 2 and algorithm 3, for `rank_nodes` and `monitor`.

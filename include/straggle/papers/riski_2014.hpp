@@ -7,6 +7,7 @@
 ///
 /// | | `papers::riski_2014` | default | why the default differs |
 /// |---|---|---|---|
+/// | candidates | above the mean of the running | late for their siblings | half are above a mean |
 /// | a prediction | the most similar profile | the 10 most similar tasks | a profile has few times |
 /// | weights | a node's pairs, no intercept | the fleet's pairs too, affine | else useless factors weigh |
 /// | profit | difference of the means | `expected_gain` | only the end of the job counts |
