@@ -17,7 +17,8 @@ passed=0 failed=0 skipped=0
 # The number called $1 in the JUnit file $2.
 junit_number() { sed -n "/<testsuite /,/>/s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$2" | head -n 1; }
 
-# step NAME JUNIT COMMAND... counts every test in the file JUNIT, or itself if JUNIT is "-".
+# step NAME JUNIT COMMAND... counts every test in the file JUNIT, or itself if JUNIT is "-". Status 77 says that it cannot
+# be done here, and why in its last line.
 step() {
     local name=$1 junit=$2 log="$logs/$1.log" before=$SECONDS status=0 told
     shift 2
@@ -34,6 +35,10 @@ step() {
     elif ((status == 0)); then
         ((passed++))
         told=passed
+    elif ((status == 77)); then
+        ((skipped++))
+        status=0
+        told="skipped: $(tail -n 1 "$log" | sed 's/^skipped: //')"
     else
         ((failed++))
         told="FAILED (status $status)"
