@@ -2,9 +2,10 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 """Compiles all public headers together in ways that users do.
 
-    compile_all.py plain    -- COMPILER FLAGS...   one unit with every header, in order and in reverse
+    compile_all.py plain    -- COMPILER FLAGS...   one unit with every header, in order
     compile_all.py hostile  -- COMPILER FLAGS...   after macros as bad as those of <windows.h> and <complex.h>
-    compile_all.py two_units -- COMPILER FLAGS...  two units, linked and run: every definition may be repeated
+    compile_all.py two_units -- COMPILER FLAGS...  two units, one in reverse order, linked and run: every
+                                                   definition may be repeated
     compile_all.py too_old  -- COMPILER FLAGS...   each header as C++17: one error, which says what is needed
 """
 import os
@@ -51,8 +52,7 @@ def compile_text(text, command):
 
 
 def plain(command):
-    return compile_text(every_header(all_names()), command) and compile_text(
-        every_header(reversed(all_names())), command)
+    return compile_text(every_header(all_names()), command)
 
 
 def hostile(command):
