@@ -48,9 +48,9 @@ namespace straggle::inline STRAGGLE_ABI {
 ///
 /// A job's attempts are remembered individually until `finish_job`, or until the job has not been seen for
 /// three times its longest attempt; an attempt that was running then and ends later is compared with the
-/// job's result. An endless job is cut into stretches of at least eight times its usual time. Running
-/// attempts count as far as their age is informative; a canceled attempt is known to take at least its age.
-/// The result of a job for a node is then kept as one number and fades gradually.
+/// job's result. An endless job is cut into stretches of at least 64 attempts, eight times their usual time,
+/// and four windows. Running attempts count as far as their age is informative; a canceled attempt is known
+/// to take at least its age. The result of a job for a node is then kept as one number and fades gradually.
 ///
 /// The slowdown of a node is exp of its effect in the model log time = job + node, relative to the
 /// slot-weighted median node of its component of the job-node graph. Its interval is clustered by job; there
@@ -194,6 +194,10 @@ class slowdown_evidence {
     /// Sets the slowdown for which a node was excluded: recovery is tested against it.
     /// @pre `node < max_nodes`
     void charge(std::uint32_t node, double guilty_of) { store_.charge(node, guilty_of); }
+    /// Sets it higher once more is proven; a lower value changes nothing. The higher it is, the sooner a
+    /// recovery shows.
+    /// @pre `guilty_of > 0`
+    void raise_charge(std::uint32_t node, double guilty_of) { store_.raise_charge(node, guilty_of); }
     /// Records that a node was found hung: only attempts that end there are evidence of recovery, not the
     /// absence of attempts.
     void charge_hung(std::uint32_t node) noexcept { store_.charge_hung(node); }

@@ -189,8 +189,6 @@ inline void link_groups(node_links& links, std::span<effect_group const> groups,
 // Per-node sums over finished groups.
 class effect_past {
   public:
-    static constexpr std::uint64_t recent_windows = 16;
-
     struct node_sums {
         effect_sums all, recent;
         double share = 0; // largest share in a group's tasks
@@ -281,8 +279,14 @@ class effect_past {
         is_valid_ = true;
     }
 
-    [[nodiscard]] static bool is_recent(effect_group const& g, std::uint64_t window) noexcept {
-        return window <= g.window + recent_windows;
+    // Groups closed in this window or later are recent: those of the last windows, or the last groups, where
+    // jobs take longer than that.
+    [[nodiscard]] static std::uint64_t recent_from(std::span<effect_group const> groups,
+                                                   std::uint64_t window) noexcept {
+        constexpr std::uint64_t windows = 16;
+        constexpr std::size_t least = 3;
+        std::uint64_t const from = window > windows ? window - windows : 0;
+        return groups.size() < least ? from : (std::min)(from, groups[groups.size() - least].window);
     }
 
   private:
@@ -307,7 +311,8 @@ class effect_past {
         clear(values.size());
         groups_ = cells_ = recent_group_ = recent_cell_ = 0;
         window_ = window;
-        while (recent_group_ < groups.size() && !is_recent(groups[recent_group_], window))
+        std::uint64_t const from = recent_from(groups, window);
+        while (recent_group_ < groups.size() && groups[recent_group_].window < from)
             recent_cell_ += groups[recent_group_++].cells;
         take(groups, cells, values, apart);
         usual_ = 0;
@@ -317,7 +322,8 @@ class effect_past {
     void age(std::span<effect_group const> groups, std::span<effect_cell const> cells, std::uint64_t window,
              apart_nodes const& apart) {
         window_ = window;
-        for (; recent_group_ < groups_ && !is_recent(groups[recent_group_], window); ++recent_group_)
+        std::uint64_t const from = recent_from(groups, window);
+        for (; recent_group_ < groups_ && groups[recent_group_].window < from; ++recent_group_)
             for (std::size_t end = recent_cell_ + groups[recent_group_].cells; recent_cell_ < end;
                  ++recent_cell_) {
                 effect_group const& g = groups[recent_group_];

@@ -138,6 +138,11 @@ class evidence_state {
         beliefs_[node].charge = guilty_of > 1 ? std::log(guilty_of) : 0.0;
         nodes_[node].restored.reset();
     }
+    // Evidence that it is faster than the lower charge counts against the higher one, too.
+    void raise_charge(std::uint32_t node, double guilty_of) noexcept {
+        if (node < beliefs_.size())
+            beliefs_[node].charge = (std::max)(beliefs_[node].charge, std::log(guilty_of));
+    }
     void charge_hung(std::uint32_t node) noexcept {
         // Cap the evidence, so that about six attempts that end there suffice to acquit it.
         constexpr double as_sure = 12;

@@ -68,7 +68,7 @@ class evidence_store : public evidence_state {
     // Makes the comparisons of a job final and drops its attempts; drops the job as well if it is over.
     void close(std::uint32_t j, bool over) {
         live_job& job = jobs_[j];
-        see_races(job, {});
+        if (job.fresh) see_races(job, {});
         weigh_killed(job, &node_watch::killed, &node_watch::killed_in_a_row);
         inputs_.learn(job.kind, span_of(job.attempts));
         if (build(j, {})) {
@@ -100,6 +100,7 @@ class evidence_store : public evidence_state {
     void update(double now, std::span<running_attempt const> running, std::span<std::uint32_t const> slots,
                 std::uint32_t max_nodes) {
         sort_running(now, running, max_nodes);
+        begin_watch();
         this->empty_void_cells();
         settle_inputs(now);
         close_old(now);
@@ -307,15 +308,21 @@ class evidence_store : public evidence_state {
     static bool is_old(live_job const& job, double now) noexcept {
         return job.over || now - job.last_seen > 3 * job.longest;
     }
+    // Of an endless job. Not in units of its longest attempt: a single one would make all later stretches too
+    // long to show a change. Not in single windows: what is slow for a moment counts once.
+    [[nodiscard]] double shortest_stretch(live_job const& job) const noexcept {
+        return (std::max)(8 * job.usual(), 4 * window_length_);
+    }
     void close_old(double now) {
-        for (std::uint32_t j = 0; j < jobs_.bound(); ++j) {
-            if (!jobs_.contains(j)) continue;
+        for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
             live_job const& job = jobs_[j];
-            if (is_old(job, now))
+            if (is_old(job, now)) {
                 close(j, true);
-            else if (job.attempts.size() >= 64 && now - job.opened > 8 * job.longest)
+            } else if (job.attempts.size() >= 64 && now - job.opened > shortest_stretch(job)) {
+                watch_job(now, j, running); // while its siblings are still here
                 close(j, false);
-        }
+            }
+        });
     }
     void step_windows(double now) {
         double const usual = usual_duration();
@@ -432,7 +439,10 @@ class evidence_store : public evidence_state {
         }
     }
 
-    // Checks how long attempts have run, to find nodes that hang.
+    // Checks how long attempts have run, to find nodes that hang: those of a job, and of all jobs that are
+    // left.
+    void begin_watch();
+    void watch_job(double now, std::uint32_t j, std::span<running_time const> running);
     void watch_hung(double now);
 
     template <class Self, class Archive>

@@ -57,6 +57,12 @@ struct live_job {
     bool fresh = false;                       // an attempt ended since it was last examined
     bool over = false;                        // waits for the next update to be closed
     std::uint32_t killed = 0, with_input = 0; // attempts
+    std::int64_t ticks = 0;                   // of all attempts
+
+    // How long an attempt usually takes. @pre there is one
+    [[nodiscard]] double usual() const noexcept {
+        return std::exp(nats_per_tick * static_cast<double>(ticks) / static_cast<double>(attempts.size()));
+    }
 
     template <class Self, class Archive>
     static void fields(Self& self, Archive& a) {
@@ -100,6 +106,7 @@ class job_memory {
             fresh.weighed = live_job::never;
             fresh.fresh = fresh.over = false;
             fresh.killed = fresh.with_input = 0;
+            fresh.ticks = 0;
             idle_.add(key, now);
         }
         return job;
@@ -134,6 +141,7 @@ class job_memory {
     void add(std::uint32_t job, timed_attempt const& attempt) {
         live_job& to = jobs_[job];
         to.attempts.push_back(attempt);
+        to.ticks += attempt.ticks;
         to.killed += attempt.killed ? 1u : 0u;
         to.with_input += is_nan(static_cast<double>(attempt.input)) ? 0u : 1u;
         ++attempts_;
@@ -151,6 +159,7 @@ class job_memory {
         jobs_[job].opened = now;
         jobs_[job].fresh = false;
         jobs_[job].killed = jobs_[job].with_input = 0;
+        jobs_[job].ticks = 0;
     }
     void erase(std::uint32_t job) {
         attempts_ -= jobs_[job].attempts.size();

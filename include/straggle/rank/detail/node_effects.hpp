@@ -82,11 +82,12 @@ class effect_solver {
         links_.grow(effects.size());
         for (compared_jobs const& jobs : open) link_groups(links_, jobs.groups, jobs.cells);
         if (!is_all) improve(open);
-        add_up(open, window);
+        std::uint64_t const recent_from = effect_past::recent_from(finished.groups, window);
+        add_up(open, recent_from);
         settle(sums_);
         if (is_all && set_apart()) {
             fit(open);
-            add_up(open, window);
+            add_up(open, recent_from);
             settle(sums_);
         }
         for (std::size_t i = 0; i < effects.size(); ++i) {
@@ -258,7 +259,7 @@ class effect_solver {
             if (most < 1e-6) break;
         }
     }
-    void add_up(std::span<compared_jobs const> jobs, std::uint64_t window) {
+    void add_up(std::span<compared_jobs const> jobs, std::uint64_t recent_from) {
         sums_.resize(value_.size());
         recent_.resize(value_.size());
         for (std::size_t i = 0; i < value_.size(); ++i) {
@@ -271,7 +272,7 @@ class effect_solver {
             find_shift(g, own, value_, apart_);
             squares_ += g.squares;
             freedom_ += g.freedom;
-            bool const lately = effect_past::is_recent(g, window);
+            bool const lately = g.window >= recent_from;
             for (effect_cell const& c : own) {
                 double const share = own_share(g, c, apart_);
                 if (!is_compared(share)) continue;
