@@ -287,6 +287,58 @@ TEST_CASE("where tasks wait for slots a slow node works, as a last resort") {
     CHECK(c.until(3, node_state::healthy, 100) <= 60);
 }
 
+TEST_CASE("of several slow nodes none is excluded once it has recovered, and their ratios are those of now") {
+    // Requests to eight servers, of which two are five times as slow for half a minute.
+    for (std::uint64_t run = 0; run < 5; ++run) {
+        CAPTURE(run);
+        std::mt19937_64 engine(seed + run);
+        std::normal_distribution<double> normal;
+        node_stage d({.windows_per_error = 100000, .longest_exclusion = 20, .probes_with_tasks = true});
+        std::vector<node_row> rows;
+        for (std::uint32_t n = 0; n < 8; ++n) rows.push_back({.node = n, .slots = 4});
+        std::array<double, 8> share{}, credit{};
+        share.fill(1);
+        std::array<node_state, 8> was{};
+        std::array<double, 2> found{99, 99};
+        for (int tick = 0; tick < 700; ++tick) {
+            double const now = tick * 0.1;
+            bool const is_bad = now >= 20 && now < 50;
+            for (int i = 0; i < 30; ++i) {
+                for (std::size_t n = 0; n < 8; ++n) credit[n] += share[n];
+                auto const to =
+                    static_cast<std::size_t>(std::max_element(credit.begin(), credit.end()) - credit.begin());
+                for (std::size_t n = 0; n < 8; ++n) credit[to] -= share[n];
+                double const takes =
+                    (is_bad && (to == 2 || to == 5) ? 0.05 : 0.01) * std::exp(0.8 * normal(engine));
+                double const end = now + 0.1 * (i + 1) / 30;
+                d.observe({static_cast<std::uint32_t>(to), 1, no_task, end - takes, end}, end);
+            }
+            d.decide(now + 0.1, {}, rows, {});
+            for (std::uint32_t n = 0; n < 8; ++n) {
+                node_state const is = d.state(n);
+                bool const is_victim = n == 2 || n == 5;
+                if (is_bad && is_victim && is != node_state::healthy)
+                    found[n == 5] = std::min(found[n == 5], now - 20);
+                bool const is_new =
+                    is == node_state::excluded && was[n] != is && was[n] != node_state::on_probation;
+                CHECK_FALSE((is_new && (!is_victim || now < 20 || now > 51)));
+                share[n] = is == node_state::excluded       ? 0.0
+                           : is == node_state::on_probation ? 0.05 * d.probe_slots(n)
+                                                            : 1.0;
+                was[n] = is;
+            }
+            if (tick == 480)
+                for (auto const& v : d.verdicts())
+                    if (v.state == node_state::last_resort) {
+                        CHECK(v.slow.value > 3.5);
+                        CHECK(v.slow.value < 7);
+                    }
+        }
+        for (double const after : found) CHECK(after < 4);
+        CHECK(d.verdicts().empty());
+    }
+}
+
 TEST_CASE("a slow node whose long tasks end is slow, and hangs only once nothing ends there") {
     for (std::uint64_t run = 0; run < 5; ++run) {
         CAPTURE(run);

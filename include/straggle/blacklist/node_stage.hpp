@@ -346,16 +346,29 @@ class node_stage {
         r.batch = batch && (r.batch || r.causes == 0);
         r.causes = static_cast<std::uint8_t>(r.causes | static_cast<std::uint8_t>(c));
         if (!is_new) {
-            if (c == cause::slow && s.is_known()) r.guilty_of = s;
+            if (c != cause::slow || !s.is_known()) return;
+            // In service it shows more and more. Twice as far below the value as `low`: of many intervals,
+            // some lie above the truth.
+            evidence_.raise_charge(node, least_charge(node, s.low * s.low / s.value));
+            if (r.why.rule == why.rule) r.why = why;
+            r.guilty_of = s;
             return;
         }
         r.why = why;
         r.guilty_of = s;
         r.struck = false;
         if (c == cause::hung) evidence_.charge_hung(node);
-        if (c == cause::slow)
-            evidence_.charge(node,
-                             (std::max)(s.low / classes_.usual(node), options_.evidence.least_slowdown));
+        if (c == cause::slow) evidence_.charge(node, least_charge(node, s.low));
+    }
+    [[nodiscard]] double least_charge(std::uint32_t node, double guilty_of) const noexcept {
+        return (std::max)(guilty_of / classes_.usual(node), options_.evidence.least_slowdown);
+    }
+    // Whether tasks in service speak against what a last resort was accused of, so that room alone is no
+    // reason to exclude it. Running tasks that are late have no interval, and stay a reason.
+    [[nodiscard]] bool is_in_doubt(std::uint32_t node, slowdown const& s) const noexcept {
+        record const& r = records_[node];
+        return r.state == node_state::last_resort && r.why.rule == "slowdown" && s.is_known() &&
+               !(s.low > options_.evidence.least_slowdown * classes_.usual(node));
     }
     // A last resort keeps working, so it can show that it has recovered.
     void reconsider(std::uint32_t node) {
@@ -493,6 +506,7 @@ class node_stage {
         record& r = records_[node];
         r.enter(node_state::healthy, now_);
         r.causes = 0;
+        r.spared_by = spared::no;
         r.guilty_of = {};
         evidence_.end_trial(node, now_);
     }
@@ -522,7 +536,7 @@ class node_stage {
             if (row.node >= records_.size() || row.word == condition::away) continue;
             ++present;
             record& r = records_[row.node];
-            r.spared_by = spared::no;
+            if (r.state != node_state::last_resort || r.causes == 0) r.spared_by = spared::no;
             if (r.causes == 0) {
                 if (r.state == node_state::last_resort) r.enter(node_state::healthy, now_);
                 continue;
@@ -542,6 +556,7 @@ class node_stage {
         for (candidate const& c : order_) {
             record& r = records_[c.node];
             if (c.word == condition::denied) {
+                r.spared_by = spared::no;
                 exclude(c.node, r);
                 continue;
             }
@@ -572,6 +587,11 @@ class node_stage {
             if (by == spared::by_load) {
                 load_allows_ = false;
                 back = back || was_out;
+            }
+            if (slowdown const s = evidence_.estimate_of(c.node);
+                by == spared::no && !urgent && is_in_doubt(c.node, s)) {
+                if (!(s.value > evidence_.tolerated() * classes_.usual(c.node))) release(c.node);
+                continue;
             }
             r.spared_by = by;
             if (by != spared::no) {
