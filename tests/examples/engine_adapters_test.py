@@ -151,6 +151,15 @@ class Watch(unittest.TestCase):
         self.assertLess(time.monotonic() - begin, 1.5)
         self.assertEqual(len(said), 1)
 
+    def test_a_note_is_said_when_it_begins(self):
+        known = set()
+        plan = {"notes": [{"note": "storm", "reason": "late"}, {"note": "fail_open", "reason": "slow"}]}
+        self.assertEqual(straggle_watch.new_notes(plan, known, copies=False), ["slow"])
+        self.assertEqual(straggle_watch.new_notes(plan, known, copies=False), [])
+        self.assertEqual(straggle_watch.new_notes(plan, known), ["late"])
+        self.assertEqual(straggle_watch.new_notes({"nodes": []}, known), [])
+        self.assertEqual(straggle_watch.new_notes(plan, known), ["late", "slow"])
+
     def test_one_line_where_it_is_missing(self):
         self.assertIsNone(straggle_watch.missing(["sh", "-c", "true"]))
         said = straggle_watch.missing(["no-such-straggle-watch", "--x"])

@@ -27,6 +27,17 @@ def clock_text(seconds):
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds)) + ".%03d" % (seconds % 1 * 1000)
 
 
+def new_notes(plan, known, copies=True):
+    """What a plan notes that the last one did not, in words. @param known what the last one noted, and now this one;
+    @param copies whether copies are started: without any, the note about a storm of late tasks is of no use
+    """
+    notes = {n["note"]: n["reason"] for n in plan.get("notes", ()) if copies or n["note"] != "storm"}
+    begun = [reason for note, reason in notes.items() if note not in known]
+    known.clear()
+    known.update(notes)
+    return begun
+
+
 class Watch:
     """A straggle-watch process, told by docs/reference/protocol.md. Nothing here waits for it but `decide`, and that no longer than it is told.
 

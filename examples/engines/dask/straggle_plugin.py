@@ -20,7 +20,7 @@ from distributed.core import Status
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
-from straggle_watch import Watch, missing  # noqa: E402
+from straggle_watch import Watch, missing, new_notes  # noqa: E402
 
 logger = logging.getLogger("distributed.straggle")
 NOTHING = {"nodes": [], "copies": [], "ended": {"mean": 0}}
@@ -31,7 +31,7 @@ class Straggle(SchedulerPlugin):
     def __init__(self, every=0.2):
         self.command = os.environ.get("STRAGGLE_WATCH", "straggle-watch --windows-per-error 100000 --longest-exclusion 20 --probes-with-tasks").split()
         self.every, self.dry_run = every, os.environ.get("STRAGGLE_DRY_RUN", "0") != "0"
-        self.states, self.watch, self.next_start, self.usual = {}, None, 0, 0
+        self.states, self.notes, self.watch, self.next_start, self.usual = {}, set(), None, 0, 0
         self.held = {}  # address: how many tasks it may run, or how slow it is where that depends on the others
         self.own = {}  # address: what the worker itself says, such as that it has no memory left
         self.tried = collections.defaultdict(float)  # address: when it may have another try; 0 if the last was fast
@@ -117,6 +117,8 @@ class Straggle(SchedulerPlugin):
                 logger.info("straggle: %s: %s", n["node"], n["reason"])
                 self.scheduler.log_event("straggle", dict(n, at=plan["now"]))
             self.states[n["node"]] = n["state"]
+        for note in new_notes(plan, self.notes, copies=False):
+            logger.info("straggle: note: %s", note)
         free, self.held = set(self.held) - set(wanted), {} if self.dry_run else wanted
         for address in free:
             self.set_status(address, "running")

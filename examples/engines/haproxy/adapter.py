@@ -56,7 +56,7 @@ class Adapter:
         self.decided = 0
         self.bad_lines = 0
         self.is_ending = False
-        self.said = {}
+        self.said, self.notes = {}, set()
 
     # What came in by the log.
     def request(self, line):
@@ -141,8 +141,10 @@ class Adapter:
             elif n["state"] == "last_resort" and n["slowdown"]["value"] > 1:  # all get slots for as many seconds of work
                 weights[n["node"]] = max(1, round(100 / n["slowdown"]["value"]))
             if n["state"] != self.said.get(n["node"], "healthy"):
-                log("%s: %s (%s)" % (n["node"], n["state"], n["reason"]))
+                log("%s: %s" % (n["node"], n["reason"]))
             self.said[n["node"]] = n["state"]
+        for note in straggle_watch.new_notes(plan, self.notes, copies=False):
+            log("note:", note)
         if self.options.dry_run:
             weights = {}
         for name in self.weights:

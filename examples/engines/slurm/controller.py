@@ -48,7 +48,7 @@ class Controller:
         self.tried = {}  # node on probation: how long its last probe took
         self.hurry = False  # a probe has ended: decide at once
         self.pause = options.every  # until the next decision
-        self.states = {}
+        self.states, self.notes = {}, set()
         self.cpus = {}
         self.usual = 0  # how long tasks take
         self.recall()
@@ -205,8 +205,8 @@ class Controller:
             if n["state"] != self.states.get(name, "healthy"):
                 log("%s: %s" % (name, n["reason"]))
         self.states = {name: n["state"] for name, n in states.items()}
-        for note in plan["notes"]:
-            log("note:", note["reason"])
+        for note in straggle_watch.new_notes(plan, self.notes, self.options.copies or self.options.requeue):
+            log("note:", note)
         wanted = {name for name, n in states.items() if n["state"] == "excluded"}
         healthy = sum(cpus for name, cpus in self.cpus.items()
                       if self.condition[name] == "present" and self.states.get(name, "healthy") == "healthy")
