@@ -1,18 +1,22 @@
 #!/usr/bin/python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What the adapter is worth: six servers behind HAProxy, clients at a constant rate, one server gets slow, then well.
+"""What the adapter is worth: servers behind HAProxy, clients at a constant rate, one or more servers get slow, then well.
 
-    measure.py --policies roundrobin,leastconn,random,straggle --rates 300,600 --out FOLDER
+    measure.py --policies roundrobin,leastconn,random,straggle,straggle-leastconn --rates 300,600 --out FOLDER
+    measure.py --servers 8 --victims 3,6 --repeats 4 --workload FILE     several slow at once, requests of your own
     measure.py --check      a short form that fails if the adapter does not do its work
 
 Everything runs here, on the loopback. Each run: WARM seconds of warming up, HEALTHY with all well, BAD with one server
 slow (or failing), AFTER with all well again. A row per request stays in FOLDER, and a line per run in summary.csv.
+The policies `straggle` and `straggle-leastconn` are the adapter on top of round robin and of leastconn.
 """
 import argparse
 import csv
 import datetime
 import gzip
+import itertools
+import math
 import os
 import re
 import shutil
@@ -24,11 +28,9 @@ import tempfile
 import time
 
 import adapter
-from measuring import stop  # in ../common, as adapter says
+from measuring import interval, stop  # in ../common, as adapter says
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SERVERS = 6
-VICTIM = 3
 WARM = 3
 
 
@@ -46,20 +48,25 @@ def free_ports(number):
     sys.exit("no free ports")
 
 
+def has_adapter(policy):
+    return policy.startswith("straggle")
+
+
 class Bench:
-    """HAProxy, its servers and, with the policy straggle, the adapter; all end with `close`."""
+    """HAProxy, its servers and, where the policy has it, the adapter; all end with `close`."""
 
     def __init__(self, options, policy):
         self.options, self.policy = options, policy
         self.folder = tempfile.mkdtemp(prefix="straggle-haproxy-")
-        self.first = free_ports(SERVERS + 3)
-        self.front, self.agent, self.logs = self.first + SERVERS, self.first + SERVERS + 1, self.first + SERVERS + 2
+        servers = options.servers
+        self.first = free_ports(servers + 3)
+        self.front, self.agent, self.logs = self.first + servers, self.first + servers + 1, self.first + servers + 2
         self.processes = []
-        self.servers = self.spawn([sys.executable, HERE + "/traffic.py", "servers", str(self.first), str(SERVERS)],
+        self.servers = self.spawn([sys.executable, HERE + "/traffic.py", "servers", str(self.first), str(servers)],
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.servers.stdout.readline()
         self.adapter = None
-        if policy == "straggle":
+        if has_adapter(policy):
             self.start_adapter()
         self.stats = self.folder + "/stats.sock"
         with open(self.folder + "/haproxy.cfg", "w") as file:
@@ -87,12 +94,13 @@ class Bench:
         text = text.replace("/run/haproxy/straggle.sock", self.folder + "/stats.sock")
         text = text.replace("127.0.0.1:5514", "127.0.0.1:%d" % self.logs)
         text = text.replace("127.0.0.1:8080", "127.0.0.1:%d" % self.front).replace("9101", str(self.agent))
-        text = re.sub(r"127\.0\.0\.1:810(\d)", lambda m: "127.0.0.1:%d" % (self.first + int(m[1]) - 1), text)
-        if self.policy != "straggle":
+        text = re.sub(r" *server s\d .*\n", "", text)
+        for n in range(1, self.options.servers + 1):
+            text += '    server s%d 127.0.0.1:%d agent-send "app/s%d\\n"\n' % (n, self.first + n - 1, n)
+        if not has_adapter(self.policy):
             text = re.sub(r" agent-(check|(addr|port|inter|send) \S+)", "", text)
-            text = text.replace("balance roundrobin",
-                                "balance " + {"random": "random(2)"}.get(self.policy, self.policy))
-        return text
+        balance = {"straggle": "roundrobin", "straggle-leastconn": "leastconn", "random": "random(2)"}
+        return text.replace("balance roundrobin", "balance " + balance.get(self.policy, self.policy))
 
     def order(self, *words):
         self.servers.stdin.write((" ".join(str(w) for w in words) + "\n").encode())
@@ -133,36 +141,52 @@ def changes(log_file, began):
     """What the adapter did: (seconds since `began`, server, weight)."""
     found = []
     for line in open(log_file):
-        m = re.match(r"(\S+) app/s(\d): (?:weight (\d+)%|healthy )", line)
+        m = re.match(r"(\S+) app/s(\d): (?:weight (\d+)%|healthy:)", line)
         if m:
             found.append((datetime.datetime.fromisoformat(m[1]).timestamp() - began, int(m[2]), int(m[3] or 100)))
     return found
 
 
-def run(options, policy, rate, what):
-    """One run; what it showed, as a dict."""
+def wait_for(event, seconds):
+    """Until it is true, or for so long. @return how long that took, less what this process was kept from running"""
+    began = before = time.time()
+    kept = 0
+    while not event() and before < began + seconds:
+        time.sleep(0.02)
+        kept += max(0, time.time() - before - 0.1)
+        before = time.time()
+    return time.time() - began - kept
+
+
+def run(options, policy, rate, what, number=1, is_out=None, is_back=None):
+    """One run; what it showed, as a dict. @param is_out ends the bad phase, @param is_back the run, before their time"""
     bench = Bench(options, policy)
-    healthy, bad, after = options.healthy, options.bad, options.after
-    file = os.path.join(options.out, "%s-%d-%s.csv" % (policy, rate, what))
+    healthy, bad, after, victims = options.healthy, options.bad, options.after, options.victims
+    file = os.path.join(options.out, "%s-%d-%s%s.csv" % (policy, rate, what, "-%d" % number if number > 1 else ""))
     try:
         clients = bench.clients(rate, WARM + healthy + bad + after, file)
         began = time.time()
         time.sleep(WARM + healthy)
         slow_at = time.time()
-        bench.order(*{"slow": ("slow", VICTIM, options.factor), "fail": ("fail", VICTIM, 0.5), "none": ("slow", VICTIM, 1)}[what])
-        time.sleep(bad)
+        for victim in victims if what != "none" else ():
+            bench.order(what, victim, {"slow": options.factor, "fail": options.share}[what])
+        wait_for(lambda: is_out is not None and is_out(bench), bad)
         well_at = time.time()
-        bench.order("slow", VICTIM, 1)
-        bench.order("fail", VICTIM, 0)
+        for victim in victims:
+            bench.order("slow", victim, 1)
+            bench.order("fail", victim, 0)
+        if is_back is not None:
+            wait_for(lambda: is_back(bench), after)
+            clients.terminate()
         lag = clients.communicate(timeout=after + 60)[0].decode().strip()
-        done = changes(bench.adapter_log, began) if policy == "straggle" else []
-        if options.keep and policy == "straggle":
+        done = changes(bench.adapter_log, began) if bench.adapter else []
+        if options.keep and bench.adapter:
             shutil.copy(bench.adapter_log, file.replace(".csv", ".log"))
     finally:
         bench.close()
     rows = [(float(d), float(t), int(s), v) for d, t, s, v in csv.reader(open(file))]
     slow_at, well_at = slow_at - began, well_at - began
-    result = {"policy": policy, "rate": rate, "what": what, "lag": lag}
+    result = {"policy": policy, "rate": rate, "what": what, "number": number, "lag": lag}
     phases = {"healthy": (WARM, slow_at - 0.2), "bad": (slow_at, well_at), "after": (well_at + 5, 1e9)}
     for name, (begin, end) in phases.items():
         mine = [r for r in rows if begin <= r[0] < end]
@@ -170,17 +194,21 @@ def run(options, policy, rate, what):
         result.update({name + "_p50": round(quantile(good, 0.5), 1), name + "_p99": round(quantile(good, 0.99), 1),
                        name + "_p999": round(quantile(good, 0.999), 1),
                        name + "_errors": sum(r[2] != 200 for r in mine), name + "_requests": len(mine)})
-    if policy == "straggle":
-        victim = [(t, w) for t, s, w in done if s == VICTIM]
-        out = [t for t, w in victim if w == 0 and t >= slow_at]
-        back = [t for t, w in victim if w == 100 and t >= well_at]
+    result["errors"] = sum(r[2] != 200 for r in rows)
+    if bench.adapter:
+        hurt = victims if what != "none" else ()
+        out = [t for t, s, w in done if s in hurt and w < 100 and slow_at <= t < well_at]
+        back = [[t for t, s, w in done if s == v and t >= well_at and w == 100] for v in hurt if
+                any(s == v for t, s, w in done)]
         # Probes within the bad time that went well by accident would end it; so the last return counts.
-        result["out_after"] = round(out[0] - slow_at, 2) if out and what != "none" else ""
-        result["back_after"] = round(back[0] - well_at, 2) if back and what != "none" else ""
-        result["ejected_healthy"] = sum(1 for t, s, w in done if w == 0 and
-                                        (s != VICTIM or what == "none" or t < slow_at))
+        result["out_after"] = round(out[0] - slow_at, 2) if out else ""
+        result["back_after"] = round(max(b[-1] for b in back) - well_at, 2) if back and all(back) else ""
+        result["slow_requests"] = sum(slow_at <= r[0] < (out[0] if out else well_at) and
+                                      r[3] in ["s%d" % v for v in hurt] for r in rows)
+        result["ejected_healthy"] = sum(1 for t, s, w in done if w == 0 and (s not in hurt or t < slow_at))
+        result["ejected_recovered"] = sum(1 for t, s, w in done if w == 0 and s in hurt and t > well_at)
         with open(file.replace(".csv", ".changes.csv"), "w") as f:
-            f.write("seconds,server,weight_percent\n0,%d,100\n" % VICTIM)
+            f.write("seconds,server,weight_percent\n0,%d,100\n" % victims[0])
             for t, s, w in done:
                 f.write("%.3f,%d,%d\n" % (t, s, w))
     with open(file, "rb") as raw, gzip.GzipFile(file + ".gz", "wb", mtime=0) as packed:
@@ -192,16 +220,30 @@ def run(options, policy, rate, what):
 def write_summary(out, results):
     """The lines of these runs, and those of earlier ones of other kinds that are there."""
     path, names = os.path.join(out, "summary.csv"), []
-    new = {(r["policy"], str(r["rate"]), r["what"]) for r in results}
+    def key(r):
+        return r["policy"], str(r["rate"]), r["what"], str(r.get("number") or 1)
+    new = {key(r) for r in results}
     if os.path.exists(path):
         with open(path, newline="") as file:
-            results = [r for r in csv.DictReader(file) if (r["policy"], r["rate"], r["what"]) not in new] + results
+            results = [r for r in csv.DictReader(file) if key(r) not in new] + results
     for r in results:
         names += [n for n in r if n not in names]
     with open(path, "w", newline="") as file:
         writer = csv.DictWriter(file, names, restval="")
         writer.writeheader()
         writer.writerows(results)
+
+
+def print_means(options, results):
+    """Over the repeats: the mean of the p99, and how many times that of the first policy it was, each with its interval."""
+    for what, rate in itertools.product(options.what.split(","), options.rates.split(",")):
+        p99 = {policy: [r["bad_p99"] for r in results if (r["policy"], r["rate"], r["what"]) == (policy, int(rate), what)]
+               for policy in options.policies.split(",")}
+        first = next(iter(p99.values()))
+        for policy, values in p99.items():
+            ratio, by = interval([math.log(v / f) for v, f in zip(values, first)])
+            print("%s %s %-18s p99 %.1f ms (+-%.1f), %.2f times that of the first (%.2f to %.2f)" %
+                  (what, rate, policy, *interval(values), math.exp(ratio), math.exp(ratio - by), math.exp(ratio + by)))
 
 
 def expect(holds, what):
@@ -214,33 +256,36 @@ expect.failed = 0
 
 
 def check(options):
-    """Out, back, released on exit and after a kill -9; within a minute and a half."""
-    options.healthy, options.bad, options.after = 5, 12, 12
-    r = run(options, "straggle", 300, "slow")
+    """Out, back, released on exit and after a kill -9. Judged by requests and probes, since the machine may be busy; it
+    waits for two minutes at most."""
+    victim, options.healthy, options.bad, options.after = options.victims[0], 5, 60, 60
+
+    def is_out(bench):
+        return bench.weights()["s%d" % victim] == 0
+
+    def is_back(bench):
+        return bench.weights()["s%d" % victim] == 256
+    r = run(options, "straggle", 300, "slow", is_out=is_out, is_back=is_back)
     print(r, flush=True)
-    expect(r["out_after"] != "" and r["out_after"] < 5, "a slow server is out: after %s s" % r["out_after"])
+    expect(r["out_after"] != "" and r["slow_requests"] < 300, "a slow server is out: after %s requests" % r["slow_requests"])
     expect(r["back_after"] != "", "it is back when it is well: after %s s" % r["back_after"])
+    expect(r["ejected_recovered"] <= 3, "after few probes: it was taken out %s times" % r["ejected_recovered"])
     expect(r["ejected_healthy"] == 0, "no other one was")
-    expect(r["bad_errors"] + r["after_errors"] == 0, "no request was lost")
+    expect(r["errors"] == 0, "no request was lost")
     for how in (signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP):
         bench = Bench(options, "straggle")
-        clients = bench.clients(300, 15, os.path.join(options.out, "check.csv"))
+        clients = bench.clients(300, 40, os.path.join(options.out, "check.csv"))
         try:
             time.sleep(4)
-            bench.order("slow", VICTIM, options.factor)
-            end = time.time() + 8
-            while time.time() < end and bench.weights()["s%d" % VICTIM] == 256:
-                time.sleep(0.05)
+            bench.order("slow", victim, options.factor)
+            wait_for(lambda: not is_back(bench), 20)
             before = bench.weights()
             bench.adapter.send_signal(how)
-            sent = time.time()
-            while time.time() < sent + 8 and set(bench.weights().values()) != {256}:
-                time.sleep(0.02)
-            took = time.time() - sent
-            expect(before["s%d" % VICTIM] < 256 and set(bench.weights().values()) == {256},
+            took = wait_for(lambda: set(bench.weights().values()) == {256}, 8)
+            expect(before["s%d" % victim] < 256 and set(bench.weights().values()) == {256},
                    "%s leaves all weights as they were: %d, then %d" %
-                   (how.name, before["s%d" % VICTIM], bench.weights()["s%d" % VICTIM]))
-            expect(took < 1, "within a second: %.2f s" % took)
+                   (how.name, before["s%d" % victim], bench.weights()["s%d" % victim]))
+            expect(took < 1, "within a second, less what the machine was busy with: %.2f s" % took)
             if how == signal.SIGTERM:
                 bench.adapter.wait(5)
                 expect("Traceback" not in open(bench.adapter_log).read(), "it ends without a traceback")
@@ -262,11 +307,16 @@ def main():
     parser.add_argument("--healthy", type=float, default=20)
     parser.add_argument("--bad", type=float, default=60)
     parser.add_argument("--after", type=float, default=15)
-    parser.add_argument("--factor", type=float, default=5)
+    parser.add_argument("--factor", type=float, default=5, help="how many times as slow a slow server is")
+    parser.add_argument("--share", type=float, default=0.5, help="share of requests that a failing server fails")
+    parser.add_argument("--servers", type=int, default=6)
+    parser.add_argument("--victims", default="3", help="numbers of the servers that get slow or fail")
+    parser.add_argument("--repeats", type=int, default=1, help="runs of each kind; those of one repeat follow each other")
     parser.add_argument("--out", default="haproxy-measured")
     parser.add_argument("--keep", action="store_true", help="scratch folders and logs stay")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
+    options.victims = [int(v) for v in options.victims.split(",")]
     if shutil.which("haproxy") is None:
         print("skipped: there is no haproxy (Debian: apt-get install haproxy)")
         return 77
@@ -274,12 +324,14 @@ def main():
     if options.check:
         return check(options)
     results = []
-    for what in options.what.split(","):
-        for rate in options.rates.split(","):
-            for policy in options.policies.split(","):
-                results.append(run(options, policy, int(rate), what))
-                print(results[-1], flush=True)
-                write_summary(options.out, results)
+    kinds = itertools.product(range(1, options.repeats + 1), options.what.split(","), options.rates.split(","),
+                              options.policies.split(","))
+    for number, what, rate, policy in kinds:
+        results.append(run(options, policy, int(rate), what, number))
+        print(results[-1], flush=True)
+        write_summary(options.out, results)
+    if options.repeats > 1:
+        print_means(options, results)
     return 0
 
 

@@ -7,13 +7,14 @@ says little of the machine it ran on.
     traffic.py servers FIRST_PORT NUMBER       reads from stdin: `slow 3 5` (times as slow), `fail 3 0.5` (share), `quit`
     traffic.py clients PORT RATE SECONDS FILE [WORKLOAD]
                                                open loop at a constant rate; a row per request: when it was due, how long
-                                               it took from then on (both in seconds), status, server
+                                               it took from then on (both in seconds), status, server; ends on TERM, too
     traffic.py draw SEED RATE SIGMA SECONDS    prints a workload that was not tuned on: a row per request, when it is due and
                                                how long a server works on it (seconds); random arrivals, lognormal work
 """
 import asyncio
 import math
 import random
+import signal
 import sys
 import time
 
@@ -90,8 +91,11 @@ class Clients:
 
     async def run(self, requests):
         begin = time.perf_counter()
-        tasks = set()
+        tasks, ending = set(), []
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ending.append, True)
         for due, work in requests:
+            if ending:
+                break
             wait = begin + due - time.perf_counter()
             if wait > 0:
                 await asyncio.sleep(wait)
