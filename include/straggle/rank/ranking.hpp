@@ -9,6 +9,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/rank/detail/slowdown_estimate.hpp>
 #include <straggle/rank/p_cores.hpp>
 #include <straggle/rank/performance.hpp>
@@ -158,6 +159,63 @@ struct scoreless_job {
     status reason;
 };
 
+// Nodes as they are ranked, without their names.
+struct ranking_rows {
+    std::vector<rank::node_sample> samples;                              // in order of first appearance
+    std::vector<std::uint32_t> unknown;                                  // those without an interval
+    std::vector<std::pair<rank::node_performance, std::uint32_t>> known; // and the index of each
+    std::vector<double> low, high;
+    std::vector<std::uint32_t> level;
+    std::vector<std::size_t> place; // of the next node of each level
+};
+
+// Estimates the interval of each sample.
+template <class Estimator>
+void estimate_nodes(Estimator const& estimator, ranking_rows& rows) {
+    rows.low.clear();
+    rows.high.clear();
+    rows.known.clear();
+    rows.unknown.clear();
+    for (std::uint32_t i = 0; i < rows.samples.size(); ++i) {
+        outcome<rank::node_performance> const p = estimator.estimate(rows.samples[i]);
+        if (!p) {
+            rows.unknown.push_back(i);
+            continue;
+        }
+        rows.low.push_back(p->ci.low);
+        rows.high.push_back(p->ci.high);
+        rows.known.emplace_back(*p, i);
+    }
+}
+// Sorts nodes with intervals by level; `begin` receives where each begins.
+template <class Ranker>
+void find_levels(Ranker& ranker, ranking_rows& rows, std::vector<std::size_t>& begin) {
+    rows.level.resize(rows.known.size());
+    outcome<std::size_t> const levels = ranker.levels(span_of(std::as_const(rows.low)),
+                                                      span_of(std::as_const(rows.high)), span_of(rows.level));
+    STRAGGLE_EXPECTS(levels.has_value()); // fails if an estimator gave NaN or low > high
+
+    // A counting sort by level keeps the order of first appearance within each.
+    begin.assign(*levels + 1, 0);
+    for (std::uint32_t const l : rows.level) {
+        STRAGGLE_EXPECTS(l < *levels); // fails if a ranker miscounted its levels
+        ++begin[l + 1];
+    }
+    for (std::size_t l = 1; l <= *levels; ++l) begin[l] += begin[l - 1];
+    rows.place.assign(begin.begin(), begin.end());
+}
+#ifdef STRAGGLE_COMPILED
+extern template void estimate_nodes(rank::mean_interval<> const&, ranking_rows&);
+extern template void find_levels(rank::p_cores&, ranking_rows&, std::vector<std::size_t>&);
+#endif
+
+template <class Ranker = rank::p_cores>
+struct ranking_scratch : ranking_rows {
+    explicit ranking_scratch(Ranker const& how) : ranker(how) {}
+    Ranker ranker;
+    slowdown_estimate slowdowns;
+};
+
 // Fills rankings; the only writer of their private members.
 struct ranking_access {
     // The same with relative times: `times(i)` are those of the i-th node, `component(i)` identifies the
@@ -178,49 +236,32 @@ struct ranking_access {
               class Slowdowns>
     static void rank(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, std::size_t size,
                      Options const& options, Scores&& scores, Identify&& id, Slowdowns&& slowdown_of) {
-        scratch.low.clear();
-        scratch.high.clear();
-        scratch.known.clear();
-        std::size_t unranked = 0;
+        scratch.samples.clear();
         for (std::size_t i = 0; i < size; ++i) {
-            auto const& node_scores = scores(i);
-            std::uint64_t const n = node_scores.count();
-            rank::node_sample const sample{n, n == 0 ? 0.0 : node_scores.mean(),
-                                           node_scores.sum_of_squared_deviations(), slowdown_of(i)};
-            if (outcome<rank::node_performance> const p = options.estimator.estimate(sample)) {
-                scratch.low.push_back(p->ci.low);
-                scratch.high.push_back(p->ci.high);
-                scratch.known.emplace_back(*p, static_cast<std::uint32_t>(i));
-            } else {
-                if (unranked == ranking.unranked_.size()) ranking.unranked_.emplace_back();
-                auto& u = ranking.unranked_[unranked++];
-                u.id = id(i);
-                u.n = n;
-                u.mean = sample.mean;
-                u.seen = static_cast<std::uint32_t>(i);
-            }
+            auto const& of = scores(i);
+            std::uint64_t const n = of.count();
+            scratch.samples.push_back(
+                {n, n == 0 ? 0.0 : of.mean(), of.sum_of_squared_deviations(), slowdown_of(i)});
         }
-        ranking.unranked_.resize(unranked);
+        estimate_nodes(options.estimator, scratch);
+        ranking.unranked_.resize(scratch.unknown.size());
+        for (std::size_t k = 0; k < scratch.unknown.size(); ++k) {
+            std::uint32_t const seen = scratch.unknown[k];
+            auto& u = ranking.unranked_[k];
+            u.id = id(seen);
+            u.n = scratch.samples[seen].n;
+            u.mean = scratch.samples[seen].mean;
+            u.seen = seen;
+        }
         write_levels(ranking, scratch, id);
-        for (auto& node : ranking.nodes_) node.slow = slowdown_of(node.seen);
+        for (auto& node : ranking.nodes_) node.slow = scratch.samples[node.seen].slow;
     }
 
     // Ranks the nodes whose intervals are in the scratch: low, high, and known, in order of first appearance.
     template <class NodeId, class JobId, class Scratch, class Identify>
     static void write_levels(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, Identify&& id) {
         std::size_t const ranked = scratch.known.size();
-        scratch.level.resize(ranked);
-        outcome<std::size_t> const levels = scratch.ranker.levels(scratch.low, scratch.high, scratch.level);
-        STRAGGLE_EXPECTS(levels.has_value()); // fails if an estimator gave NaN or low > high
-
-        // A counting sort by level keeps the order of first appearance within each.
-        ranking.level_begin_.assign(*levels + 1, 0);
-        for (std::uint32_t const l : scratch.level) {
-            STRAGGLE_EXPECTS(l < *levels); // fails if a ranker miscounted its levels
-            ++ranking.level_begin_[l + 1];
-        }
-        for (std::size_t l = 1; l <= *levels; ++l) ranking.level_begin_[l] += ranking.level_begin_[l - 1];
-        scratch.place.assign(ranking.level_begin_.begin(), ranking.level_begin_.end());
+        find_levels(scratch.ranker, scratch, ranking.level_begin_);
         ranking.nodes_.resize(ranked);
         for (std::size_t k = 0; k < ranked; ++k) {
             auto const& [p, seen] = scratch.known[k];
@@ -310,17 +351,6 @@ struct ranking_access {
             ranking.degenerate_[k].reason = scoreless[k].reason;
         }
     }
-};
-
-template <class Ranker = rank::p_cores>
-struct ranking_scratch {
-    explicit ranking_scratch(Ranker const& how) : ranker(how) {}
-    Ranker ranker;
-    slowdown_estimate slowdowns;
-    std::vector<double> low, high;
-    std::vector<std::pair<rank::node_performance, std::uint32_t>> known;
-    std::vector<std::uint32_t> level;
-    std::vector<std::size_t> place;
 };
 
 // The edge rule of a ranker; a ranker without one is compared as P-Cores by default.

@@ -204,11 +204,12 @@ void batch_scorer<Value, Normalizer>::divide_by_input(attempt_columns<Value>& at
     auto& rows = attempts.rows;
     auto& inputs = attempts.inputs;
     inputs.resize(rows.size());
+    auto const rate = [&](std::size_t i) { return static_cast<double>(rows[i].value) / inputs[i]; };
     scratch_.assign(attempts.jobs, 1);
     for (std::size_t i = 0; i < rows.size(); ++i)
-        if (!(inputs[i] > 0) || !is_finite(rows[i].value / inputs[i])) scratch_[rows[i].job] = 0;
+        if (!(inputs[i] > 0) || !is_finite(rate(i))) scratch_[rows[i].job] = 0;
     for (std::size_t i = 0; i < rows.size(); ++i)
-        if (scratch_[rows[i].job] > 0) rows[i].value /= inputs[i];
+        if (scratch_[rows[i].job] > 0) rows[i].value = static_cast<Value>(rate(i));
 }
 
 template <class Value, class Normalizer>
@@ -314,5 +315,10 @@ status batch_scorer<Value, Normalizer>::score_each(core_type const& how, std::sp
     }
     return status::ok;
 }
+
+#ifdef STRAGGLE_COMPILED
+extern template class batch_scorer<std::int64_t, rank::z_score>;
+extern template class batch_scorer<double, rank::z_score>;
+#endif
 
 } // namespace straggle::detail
