@@ -3,9 +3,9 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 # Ranks the nodes of a recorded cluster run, decides minute by minute which to avoid, and draws the report; installs
-# what is missing first. Works from any folder.
+# what is missing first. Works from any folder, and builds in that of the tests: what either built, neither builds again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/ensure-packages.sh
-ensure_packages build examples
+ensure_packages build examples tests
 cmake --workflow --preset rank-demo

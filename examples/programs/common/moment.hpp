@@ -20,11 +20,6 @@ using moment = std::chrono::nanoseconds;
 /// 126 years: as far as times may be from the origin, so that two of them can be subtracted.
 inline constexpr moment latest_moment{4'000'000'000'000'000'000};
 
-/// The number as a double; 0 for what is none.
-[[nodiscard]] inline double value_of(number const& n) {
-    return n.kind == number_kind::real ? n.value : static_cast<double>(n.digits) / std::pow(10.0, n.places);
-}
-
 /// A time in a file; nothing for what is none, or beyond `latest_moment` either way.
 inline std::optional<moment> moment_of(number const& n, time_unit unit) {
     constexpr std::int64_t most = latest_moment.count();

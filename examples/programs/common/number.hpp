@@ -34,6 +34,14 @@ struct number {
 };
 
 inline constexpr int max_places = 9;
+static_assert(powers_of_ten.size() > max_places);
+
+/// The number as a double; 0 for what is none.
+[[nodiscard]] inline double value_of(number const& n) {
+    if (n.kind == number_kind::real) return n.value;
+    return static_cast<double>(n.digits) /
+           static_cast<double>(powers_of_ten[static_cast<std::size_t>(n.places)]);
+}
 
 namespace detail {
 

@@ -28,7 +28,7 @@ using straggle::detect::late_by_count;
 
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double unknown_number = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint32_t no_kind = (std::numeric_limits<std::uint32_t>::max)();
 
 // How many attempts ran on a node, integrated over time.
@@ -91,7 +91,7 @@ std::vector<row> rows_of(history const& h) {
         auto const time_of = [](auto const& a) {
             return a.duration()           ? static_cast<double>(*a.duration())
                    : a.start() && a.end() ? static_cast<double>(*a.end() - *a.start())
-                                          : unknown;
+                                          : unknown_number;
         };
         std::vector<node_load> loads(h.nodes.size());
         for (auto const& a : attempts)
@@ -103,8 +103,8 @@ std::vector<row> rows_of(history const& h) {
             if (!a.job() || !a.node() || !(time > 0) || a.status() != straggle::attempt_status::success)
                 continue;
             std::optional<double> const input = fields.input(a);
-            rows.push_back({*a.job(), *a.node(), time, input.value_or(unknown),
-                            a.end() ? loads[*a.node()].crowd(end_of(a) - time, end_of(a)) : unknown});
+            rows.push_back({*a.job(), *a.node(), time, input.value_or(unknown_number),
+                            a.end() ? loads[*a.node()].crowd(end_of(a) - time, end_of(a)) : unknown_number});
         }
     });
     std::sort(rows.begin(), rows.end(), [](row const& a, row const& b) {
@@ -210,10 +210,10 @@ lost_time lost_by_cause(history const& h, std::span<straggle::slowdown const> of
 namespace {
 
 // In the order in which they are shown; jobs have no kinds here.
-constexpr std::array<std::pair<late_by, char const*>, 4> shown{{{late_by::node, "slow nodes"},
-                                                                {late_by::input, "more input"},
-                                                                {late_by::crowd, "crowded nodes"},
-                                                                {late_by::itself, "bad luck"}}};
+constexpr std::array<std::pair<late_by, char const*>, 4> shown_causes{{{late_by::node, "slow nodes"},
+                                                                       {late_by::input, "more input"},
+                                                                       {late_by::crowd, "crowded nodes"},
+                                                                       {late_by::itself, "bad luck"}}};
 
 // Two digits are all that the intervals support.
 std::string about(double share) {
@@ -231,7 +231,7 @@ void print_causes(std::ostream& out, lost_time const& lost, std::size_t columns,
         return;
     }
     out << ", and lost " << about(lost.share) << " of all task time:\n";
-    for (auto const& [by, name] : shown) {
+    for (auto const& [by, name] : shown_causes) {
         lost_share const& s = lost.by[static_cast<std::size_t>(by)];
         std::string bar;
         for (std::size_t i = 0; i < columns; ++i)
@@ -243,7 +243,7 @@ void print_causes(std::ostream& out, lost_time const& lost, std::size_t columns,
 
 nlohmann::ordered_json causes_json(lost_time const& lost) {
     nlohmann::ordered_json by;
-    for (auto const& [cause, name] : shown) {
+    for (auto const& [cause, name] : shown_causes) {
         lost_share const& s = lost.by[static_cast<std::size_t>(cause)];
         by[std::string(to_string(cause))] = {{"share", s.value}, {"low", s.low}, {"high", s.high}};
     }

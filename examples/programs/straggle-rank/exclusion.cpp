@@ -19,7 +19,7 @@ using straggle::blacklist::hysteresis;
 using straggle::blacklist::probation;
 using straggle::blacklist::rerank_every_window;
 
-constexpr std::string_view option = "--exclusions";
+constexpr std::string_view exclusions_option = "--exclusions";
 constexpr std::int64_t many_windows = 1'000'000'000;
 constexpr std::uint32_t many_times = 1'000'000'000;
 
@@ -31,7 +31,7 @@ class chain {
     [[nodiscard]] std::optional<parameters> take(std::string_view name, std::size_t most) {
         if (done_) return std::nullopt;
         std::size_t const plus = rest_.find('+');
-        parameters p(option, rest_.substr(0, plus));
+        parameters p(exclusions_option, rest_.substr(0, plus));
         if (p.name() != name) return std::nullopt;
         p.at_most(most);
         done_ = plus == std::string_view::npos;
@@ -41,7 +41,7 @@ class chain {
     [[nodiscard]] bool done() const { return done_; }
     [[noreturn]] void wrong() const {
         throw failure(exit_status::usage,
-                      std::string(option) + ": '" + std::string(whole_) +
+                      std::string(exclusions_option) + ": '" + std::string(whole_) +
                           "' is not [hysteresis:ENTER:LEAVE+][probation:PROBES:ABOVE+]escalating:BASE:MAX or "
                           "the same with rerank at the end (see --help)");
     }
@@ -110,7 +110,7 @@ excluding parse_exclusions(std::string_view specification) {
     // On its own, hysteresis is put around what is the default without it.
     bool const alone = before && rest.done();
     auto const with_trial =
-        alone ? std::optional(parameters(option, "probation")) : rest.take("probation", 2);
+        alone ? std::optional(parameters(exclusions_option, "probation")) : rest.take("probation", 2);
     return with_inner(rest, [&](auto inner) {
         if (before && with_trial) return excluding(patient(*before, trial(*with_trial, inner)));
         if (before) return excluding(patient(*before, inner));

@@ -27,8 +27,6 @@ namespace {
 
 using straggle::attempt_status;
 
-static_assert(powers_of_ten.size() > max_places);
-
 // digits * 10^places, if that fits.
 std::optional<std::int64_t> scaled(std::int64_t digits, int places) {
     std::int64_t const factor = powers_of_ten[static_cast<std::size_t>(places)];
@@ -46,12 +44,6 @@ struct row_times {
         visit(duration);
     }
 };
-
-double value_of(number const& n) {
-    if (n.kind == number_kind::real) return n.value;
-    return static_cast<double>(n.digits) /
-           static_cast<double>(powers_of_ten[static_cast<std::size_t>(n.places)]);
-}
 
 // a - b; missing if one of them is.
 number difference(number const& a, number const& b) {
