@@ -141,6 +141,51 @@ TEST_CASE("evidence about speed moves eight times in a usual task, however often
     CHECK(large.excluded < small.excluded + 1);
 }
 
+TEST_CASE("ends alone show a node that became slow, in jobs that end and in one that does not") {
+    constexpr double onset = 60;
+    struct ended {
+        double start, end;
+        std::uint32_t node;
+    };
+    // Six nodes of one slot; the fourth becomes slower.
+    auto const found_at = [&](double factor, bool is_endless, std::uint64_t of) {
+        std::mt19937_64 engine(of);
+        std::normal_distribution<double> normal;
+        std::vector<ended> tasks;
+        std::vector<node_row> rows;
+        for (std::uint32_t n = 0; n < 6; ++n) {
+            rows.push_back({.node = n});
+            for (double now = 0; now < 400;) {
+                double const length = std::exp(0.3 * normal(engine)) * (n == 3 && now > onset ? factor : 1);
+                tasks.push_back({now, now + length, n});
+                now += length;
+            }
+        }
+        std::sort(tasks.begin(), tasks.end(), [](ended const& a, ended const& b) { return a.end < b.end; });
+        node_stage d;
+        double next = 1;
+        for (std::uint64_t i = 0; i < tasks.size(); ++i) {
+            for (; next < tasks[i].end; ++next) {
+                d.decide(next, {}, rows, {});
+                for (auto const& v : d.verdicts())
+                    if (v.node != 3 || next < onset) return -next; // wrongly
+                if (!d.verdicts().empty()) return next;
+            }
+            d.observe({tasks[i].node, is_endless ? 1 : i / 20, i, tasks[i].start, tasks[i].end}, tasks[i].end);
+        }
+        return 1e9;
+    };
+    for (double const factor : {1.5, 2.0, 3.0, 5.0, 10.0, 20.0})
+        for (bool const is_endless : {false, true})
+            for (std::uint64_t run = 0; run < 3; ++run) {
+                CAPTURE(factor);
+                CAPTURE(is_endless);
+                double const at = found_at(factor, is_endless, seed + run);
+                CHECK(at > onset);
+                CHECK(at < onset + std::max(240.0, 20 * factor));
+            }
+}
+
 TEST_CASE("a slow node is excluded, proves itself, and is back") {
     cluster c(ten(3, 2.5));
     CHECK(c.until(3, node_state::excluded, 40) <= 8);

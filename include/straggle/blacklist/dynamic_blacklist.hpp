@@ -240,7 +240,7 @@ class dynamic_blacklist {
         nodes_.write(out);
         running_.races().write(out);
         decisions_.write(out);
-        return std::move(out).seal(kind_of_frame, 1);
+        return std::move(out).seal(kind_of_frame, version_of_frame);
     }
     /// Restores serialized state, and decides from then on as the original would have; on failure nothing
     /// changes. The decision itself is empty until the next call of `decide`; `state` is restored.
@@ -250,8 +250,9 @@ class dynamic_blacklist {
     [[nodiscard]] status restore(std::span<std::byte const> bytes)
         requires base::storable_identifier<node_id>
     {
-        auto const frame = open_frame(bytes, kind_of_frame, 1);
+        auto const frame = open_frame(bytes, kind_of_frame, version_of_frame);
         if (!frame) return frame.reason();
+        if (frame->version != version_of_frame) return status::unknown_version;
         byte_reader in = frame->payload;
         auto clock = clock_;
         clock.read(in);
@@ -274,7 +275,7 @@ class dynamic_blacklist {
   private:
     using running_type = detail::running_reader_or_none<Running, RunningFields>;
     using nodes_type = detail::node_rows_or_none<node_id, Node, NodeFields>;
-    static constexpr std::uint32_t kind_of_frame = frame_kind("dybl"), version_of_frame = 3;
+    static constexpr std::uint32_t kind_of_frame = frame_kind("dybl"), version_of_frame = 4;
 
     std::uint32_t node_of(node_key name) {
         std::uint32_t const node = nodes_.ids().insert(name, clock_.last());
