@@ -9,7 +9,7 @@ namespace straggle_watch {
 
 namespace {
 
-constexpr std::uint32_t watch_frame = straggle::frame_kind("wtch"), watch_version = 4;
+constexpr std::uint32_t watch_frame = straggle::frame_kind("wtch"), watch_version = 5;
 
 } // namespace
 

@@ -447,7 +447,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     }
 
   private:
-    static constexpr std::uint32_t kind_of_frame = frame_kind("mtgr"), version_of_frame = 4;
+    static constexpr std::uint32_t kind_of_frame = frame_kind("mtgr"), version_of_frame = 5;
 
     [[nodiscard]] bool holds_lease(time_type const& now) const noexcept {
         if (options_.decider == 0) return true;

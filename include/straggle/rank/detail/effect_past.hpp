@@ -83,6 +83,15 @@ inline void correct_inputs(std::span<effect_group> groups, std::span<effect_cell
     }
 }
 
+// Whether so much allows an interval.
+[[nodiscard]] constexpr bool are_enough(double tasks, std::uint32_t groups) noexcept {
+    return tasks >= 8 && groups >= 3;
+}
+// Whether so much can show that a node changed: a verdict does not ask for more.
+[[nodiscard]] constexpr bool can_show_change(double tasks, std::uint32_t groups) noexcept {
+    return tasks >= 4 && groups >= 2;
+}
+
 // The effect of one node.
 struct node_effect {
     double log_slowdown = 0; // relative to the reference of its component
@@ -97,7 +106,7 @@ struct node_effect {
     slowdown estimate; // computed once per solution
 
     // Whether an interval can be given.
-    [[nodiscard]] bool is_enough() const noexcept { return tasks >= 8 && groups >= 3; }
+    [[nodiscard]] bool is_enough() const noexcept { return are_enough(tasks, groups); }
 };
 
 // Nodes that must not serve as a yardstick: they differ from themselves by more than chance, for example
@@ -172,6 +181,27 @@ struct effect_sums {
     }
 };
 
+// Groups older than the recent ones count as recent, too, for a node that would otherwise have too few to be
+// judged by: a slow node ends little, and is judged by its latest tasks all the same. `recent(node)` are its
+// sums. Calls `reached(node)` for each node that needs older groups.
+template <class Recent, class Reached>
+void reach_back(std::span<effect_group const> older, std::span<effect_cell const> cells,
+                apart_nodes const& apart, Recent&& recent, Reached&& reached) {
+    std::size_t c = cells.size();
+    for (std::size_t k = older.size(); k-- > 0;) {
+        effect_group const& g = older[k];
+        for (std::size_t const first = c - g.cells; c > first;) {
+            effect_cell const& cell = cells[--c];
+            effect_sums& s = recent(cell.node);
+            if (can_show_change(s.tasks, s.groups)) continue;
+            double const share = own_share(g, cell, apart);
+            if (!is_compared(share)) continue;
+            s.add(g, cell, share);
+            reached(cell.node);
+        }
+    }
+}
+
 // Nodes with tasks in the same group are compared.
 inline void link_groups(node_links& links, std::span<effect_group const> groups,
                         std::span<effect_cell const> cells) noexcept {
@@ -191,11 +221,12 @@ class effect_past {
   public:
     struct node_sums {
         effect_sums all, recent;
-        double share = 0; // largest share in a group's tasks
+        double share = 0;     // largest share in a group's tasks
+        bool is_long = false; // `recent` reaches further back, so that there is enough to judge by
 
         template <class Self, class Archive>
         static void fields(Self& self, Archive& a) {
-            a(self.all, self.recent, self.share);
+            a(self.all, self.recent, self.share, self.is_long);
             a.expect(self.share >= 0 && self.share <= 1 && self.recent.groups <= self.all.groups);
         }
     };
@@ -207,12 +238,19 @@ class effect_past {
     [[nodiscard]] double squares() const noexcept { return squares_; }
     [[nodiscard]] double freedom() const noexcept { return freedom_; }
 
+    // Whether a node with too few recent tasks is judged by its latest ones. Running attempts, if they are
+    // passed, show sooner by their age that a node became slow, and that it no longer is.
+    [[nodiscard]] bool reaches_back() const noexcept { return reaches_back_; }
+    void see_running() noexcept {
+        if (reaches_back_) forget();
+        reaches_back_ = false;
+    }
     [[nodiscard]] bool is_valid() const noexcept { return is_valid_; }
     void forget() noexcept { is_valid_ = false; }
     // The sums, because those found anew would differ by rounding.
     template <class Self, class Archive>
     static void fields(Self& self, Archive& a) {
-        a(self.is_valid_);
+        a(self.is_valid_, self.reaches_back_);
         if (!self.is_valid_) return;
         a.varint(self.groups_);
         a.varint(self.recent_group_);
@@ -221,7 +259,7 @@ class effect_past {
         a.varint(self.solved_at_);
         a(self.squares_, self.freedom_, self.usual_);
         for (double const x : {self.squares_, self.freedom_, self.usual_}) a.expect(x >= 0 && is_finite(x));
-        a.items(self.nodes_, 2 * (7 * 8 + 4) + 8);
+        a.items(self.nodes_, 2 * (7 * 8 + 4) + 8 + 1);
         a.items(self.shifted_at_, 8);
         for (double const x : self.shifted_at_) a.expect(std::fabs(x) < most_log);
     }
@@ -315,6 +353,11 @@ class effect_past {
         while (recent_group_ < groups.size() && groups[recent_group_].window < from)
             recent_cell_ += groups[recent_group_++].cells;
         take(groups, cells, values, apart);
+        if (reaches_back_)
+            reach_back(
+                groups.first(recent_group_), cells.first(recent_cell_), apart,
+                [this](std::uint32_t node) -> effect_sums& { return nodes_[node].recent; },
+                [this](std::uint32_t node) { nodes_[node].is_long = true; });
         usual_ = 0;
         for (node_sums const& n : nodes_) usual_ += n.all.tasks / static_cast<double>(nodes_.size());
         shifted_at_.assign(values.begin(), values.end());
@@ -329,7 +372,11 @@ class effect_past {
                 effect_group const& g = groups[recent_group_];
                 effect_cell const& cell = cells[recent_cell_];
                 double const share = own_share(g, cell, apart);
-                if (is_compared(share)) nodes_[cell.node].recent.remove(g, cell, share);
+                if (!is_compared(share)) continue;
+                node_sums& n = nodes_[cell.node];
+                n.is_long = n.is_long || (reaches_back_ &&
+                                          !can_show_change(n.recent.tasks - cell.tasks, n.recent.groups - 1));
+                if (!n.is_long) n.recent.remove(g, cell, share);
             }
     }
     void take(std::span<effect_group> groups, std::span<effect_cell const> cells,
@@ -362,7 +409,7 @@ class effect_past {
     std::size_t recent_group_ = 0, recent_cell_ = 0;        // first recent ones
     std::uint64_t window_ = 0, solved_at_ = 0;
     double usual_ = 0; // average number of tasks per node
-    bool is_valid_ = false;
+    bool is_valid_ = false, reaches_back_ = true;
 };
 
 } // namespace straggle::detail

@@ -104,7 +104,10 @@ class evidence_store : public evidence_state {
         this->empty_void_cells();
         settle_inputs(now);
         close_old(now);
-        if (!running.empty()) seen_ = seen_in_window_ = true;
+        if (!running.empty()) {
+            seen_ = seen_in_window_ = true;
+            solver_.see_running();
+        }
         idle_ = !seen_ && now > updated_ ? now - updated_ : 0.0;
         seen_ = false;
         std::uint64_t const before = windows_;

@@ -107,6 +107,8 @@ class effect_solver {
     }
     // A finished group has changed.
     void forget() noexcept { past_.forget(); }
+    // Running attempts are passed.
+    void see_running() noexcept { past_.see_running(); }
     // Variance of a node's effect between groups, if known well enough to discount evidence by.
     [[nodiscard]] double known_spread() const noexcept { return is_known_ ? between_ : 0.0; }
     void set_spread(double spread) noexcept {
@@ -280,6 +282,15 @@ class effect_solver {
                 if (lately) recent_[c.node].add(g, c, share);
             }
         });
+        for (compared_jobs const& part : jobs) {
+            if (!past_.reaches_back()) break;
+            std::size_t groups = 0, cells = 0;
+            while (groups < part.groups.size() && part.groups[groups].window < recent_from)
+                cells += part.groups[groups++].cells;
+            reach_back(
+                part.groups.first(groups), part.cells.first(cells), apart_,
+                [this](std::uint32_t node) -> effect_sums& { return recent_[node]; }, [](std::uint32_t) {});
+        }
         // Nodes set apart do not affect the others: their effects follow from the shifts.
         for (std::size_t i = 0; i < value_.size(); ++i)
             if (apart_[i] != 0 && sums_[i].tasks > 0) value_[i] = sums_[i].sum / sums_[i].tasks;
@@ -369,7 +380,8 @@ class effect_solver {
             e.whole_freedom = e.freedom;
             e.whole_tasks = e.tasks;
             effect_sums const& r = recent_[i];
-            if (r.tasks < 8 || r.groups < 3 || r.groups >= e.groups || !(r.weight > 0)) continue;
+            if (!can_show_change(r.tasks, r.groups) || r.groups >= e.groups || !(r.weight > 0)) continue;
+            if (!past_.reaches_back() && !are_enough(r.tasks, r.groups)) continue;
             double const value = r.sum / r.tasks;
             double variance = 0, freedom = 0;
             judge(r, value, variance, freedom);
