@@ -40,8 +40,8 @@ constexpr choices<output_format, 3> formats{{
 }};
 
 constexpr char const* description =
-    "Ranks the nodes of a cluster by how fast they ran the tasks of a recorded history, and lists the nodes "
-    "to avoid.";
+    "Ranks the nodes of a cluster by how fast they ran the tasks of a recorded history, and lists those to "
+    "avoid.";
 
 constexpr char const* footer = R"(
 FILE is what an engine wrote: sacct of Slurm (-P or --json), event logs of Spark, .jhist or Rumen's
