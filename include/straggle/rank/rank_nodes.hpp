@@ -34,7 +34,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @tparam Options a `rank_options`
 /// @par Cost
 /// of `rank`, per record, at plain -O2: see the speed chapter; O(records + nodes log nodes) in total. 32
-/// bytes per record, 84 per job, and about 370 per node, including the last result and the next; slowdowns
+/// bytes per record, 36 per job, and about 370 per node, including the last result and the next; slowdowns
 /// take 32 more for each node of each job.
 /// @par Guarantees
 /// deterministic; for integer durations and a `moment_normalizer`, the result has the same bits for any order
@@ -71,9 +71,10 @@ class node_ranker {
         requires std::same_as<std::ranges::range_value_t<Attempts>, Record>
     ranking_type const& rank(Attempts&& attempts) {
         constexpr bool per_input = rank::input_normalizer<normalizer>;
+        constexpr bool given_input = detail::given<decltype(Fields::input)>;
         detail::read_plan const plan{.first_of_task = options_.counted == completions::first_of_task,
                                      .others = options_.slowdowns && !per_input,
-                                     .inputs = options_.slowdowns || per_input};
+                                     .inputs = given_input && (options_.slowdowns || per_input)};
         reader_.read(attempts, fields_, plan, columns_);
         scorer_.score(columns_, options_.normalizer, options_.slowdowns);
         // Built beside the last answer, which survives if an allocation fails.

@@ -90,6 +90,7 @@ class effect_solver {
             add_up(open, recent_from);
             settle(sums_);
         }
+        if (is_all && past_.reaches_back()) reach_back_in(finished, recent_from);
         for (std::size_t i = 0; i < effects.size(); ++i) {
             node_effect& e = effects[i] = {};
             e.component = links_.component(static_cast<std::uint32_t>(i));
@@ -282,18 +283,18 @@ class effect_solver {
                 if (lately) recent_[c.node].add(g, c, share);
             }
         });
-        for (compared_jobs const& part : jobs) {
-            if (!past_.reaches_back()) break;
-            std::size_t groups = 0, cells = 0;
-            while (groups < part.groups.size() && part.groups[groups].window < recent_from)
-                cells += part.groups[groups++].cells;
-            reach_back(
-                part.groups.first(groups), part.cells.first(cells), apart_,
-                [this](std::uint32_t node) -> effect_sums& { return recent_[node]; }, [](std::uint32_t) {});
-        }
         // Nodes set apart do not affect the others: their effects follow from the shifts.
         for (std::size_t i = 0; i < value_.size(); ++i)
             if (apart_[i] != 0 && sums_[i].tasks > 0) value_[i] = sums_[i].sum / sums_[i].tasks;
+    }
+
+    void reach_back_in(compared_jobs finished, std::uint64_t recent_from) {
+        std::size_t groups = 0, cells = 0;
+        while (groups < finished.groups.size() && finished.groups[groups].window < recent_from)
+            cells += finished.groups[groups++].cells;
+        reach_back(
+            finished.groups.first(groups), finished.cells.first(cells), apart_,
+            [this](std::uint32_t node) -> effect_sums& { return recent_[node]; }, [](std::uint32_t) {});
     }
 
     // Effective degrees of freedom: those of groups of equal weight.
