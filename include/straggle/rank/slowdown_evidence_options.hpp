@@ -20,7 +20,7 @@ struct slowdown_evidence_options {
     std::size_t max_attempts = std::size_t{1} << 20; ///< of unfinished jobs; 32 bytes each
     std::size_t max_jobs = std::size_t{1} << 14;     ///< unfinished ones
     std::size_t max_cells = std::size_t{1} << 16;    ///< finished jobs times nodes; 24 bytes each
-    /// A cluster with more nodes than `max_cells` has room for keeps so many cells for each node instead.
+    /// A cluster with more nodes than `max_cells` has room for keeps this many cells per node instead.
     std::size_t cells_per_node = 16;
     /// Memory for this many cells is allocated up front and does not move; at most `max_cells`.
     std::size_t expected_cells = 0;

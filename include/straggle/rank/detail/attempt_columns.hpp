@@ -35,7 +35,7 @@ struct unscored_attempt {
 // Jobs and nodes are numbered in order of first appearance; a node may have no used attempt.
 template <class Value>
 struct attempt_columns {
-    std::size_t jobs = 0, nodes = 0; // how many numbers
+    std::size_t jobs = 0, nodes = 0; // how many are numbered
     std::vector<attempt_row<Value>> rows;
     std::vector<unscored_attempt<Value>> others;
     std::vector<double> inputs;         // by row if they were read; 0: unknown

@@ -41,7 +41,7 @@ constexpr decltype(auto) core_normalizer(N const& n) noexcept {
         return (n);
 }
 
-// What durations are computed with: exact ticks if `Reading` has them and they are not divided.
+// The number type of durations: exact ticks if `Reading` has them and they are not divided.
 template <class Reading, class Normalizer>
 using scored_t = std::conditional_t<rank::input_normalizer<Normalizer>, double, Reading>;
 
@@ -78,7 +78,7 @@ class batch_scorer {
     // The attempts of one job on one node.
     struct cell {
         Value first;
-        std::uint32_t node, sums; // index of the sums of all, if there are more
+        std::uint32_t node, sums; // `sums`: index of its sums, if it has several attempts
     };
     struct cell_sums {
         stats::tick_moments ticks;
@@ -102,9 +102,9 @@ class batch_scorer {
 
     std::vector<sibling> siblings_;
     std::vector<std::uint32_t> ends_;    // of jobs
-    std::vector<std::uint32_t> cell_of_; // by node: the index of its cell, if that is of the node
+    std::vector<std::uint32_t> cell_of_; // by node: index of its cell; stale if that cell is of another node
     std::size_t used_cells_ = 0;
-    std::vector<cell> cells_; // of the current job, as what follows
+    std::vector<cell> cells_; // of the current job, like the members below
     std::vector<cell_sums> sums_;
     std::vector<double> values_, scratch_;
     std::vector<timed_attempt> timed_;

@@ -12,7 +12,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Neighboring tasks of a job are often similar: if they go to one node together, a node with four hard tasks
 // looks hung. Whether this happens here is learned from the outcome of verdicts based on a single batch:
-// after a node that turned out to be healthy, tasks that started together count as one until that has faded.
+// after one that proved wrong, tasks that started together count as one until the memory of it fades.
 class batch_trust {
   public:
     [[nodiscard]] bool holds() const noexcept { return wrong_ <= right_ + 0.5; }

@@ -96,7 +96,7 @@ std::size_t steps_of_window(Options const& o) {
     if constexpr (std::is_floating_point_v<ticks>)
         STRAGGLE_EXPECTS(rest <= window / 1000000 && -rest <= window / 1000000);
     else
-        STRAGGLE_EXPECTS(rest == 0); // the window is not a whole number of slides
+        STRAGGLE_EXPECTS(rest == 0); // fails unless the window is a whole number of slides
     return whole;
 }
 

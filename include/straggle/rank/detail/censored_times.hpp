@@ -199,7 +199,8 @@ class censored_times {
         longest_without_ = {longest_.at, second_.at, longest_.at};
     }
     // Kaplan-Meier estimates where half of the attempts are longer; from there on, other jobs provide the
-    // prior. Not where this is doubtful, or if the job has more long attempts than other jobs explain.
+    // prior. There is no prior if the estimates never fall to one half, or if the job has more long attempts
+    // than other jobs explain.
     void find_prior(pooled_times const& pool, double spread) {
         pool_ = &pool;
         weight_ = (std::min)(pool.weight(), static_cast<double>(events_));
@@ -210,7 +211,7 @@ class censored_times {
             if (times_[i].ended) survival -= survival / static_cast<double>(n - i);
         if (survival > 0.5) weight_ = 0;
         if (!(weight_ > 0)) return;
-        // Standard error of a median: shift by it, since too small a middle would overstate the hazard.
+        // Shift by the standard error of a median: too small a middle would overstate the hazard.
         middle_ = times_[i - 1].at + 1.25 * spread / std::sqrt(static_cast<double>(events_));
         auto const longer = [&](double by) { return static_cast<double>(n - after(middle_ + by)); };
         if (!pool.explains(static_cast<double>(n), longer)) weight_ = 0;

@@ -83,11 +83,11 @@ inline void correct_inputs(std::span<effect_group> groups, std::span<effect_cell
     }
 }
 
-// Whether so much allows an interval.
+// Whether this is enough for an interval.
 [[nodiscard]] constexpr bool are_enough(double tasks, std::uint32_t groups) noexcept {
     return tasks >= 8 && groups >= 3;
 }
-// Whether so much can show that a node changed: a verdict does not ask for more.
+// Whether this is enough to show that a node changed; a verdict requires no more.
 [[nodiscard]] constexpr bool can_show_change(double tasks, std::uint32_t groups) noexcept {
     return tasks >= 4 && groups >= 2;
 }
@@ -181,9 +181,9 @@ struct effect_sums {
     }
 };
 
-// Groups older than the recent ones count as recent, too, for a node that would otherwise have too few to be
-// judged by: a slow node ends little, and is judged by its latest tasks all the same. `recent(node)` are its
-// sums. Calls `reached(node)` for each node that needs older groups.
+// For a node with too few recent groups, older ones count as recent, too: few tasks end on a slow node, and
+// it must still be judged by its latest ones. `recent(node)` are its sums. Calls `reached(node)` for each
+// node that needs older groups.
 template <class Recent, class Reached>
 void reach_back(std::span<effect_group const> older, std::span<effect_cell const> cells,
                 apart_nodes const& apart, Recent&& recent, Reached&& reached) {
@@ -238,8 +238,8 @@ class effect_past {
     [[nodiscard]] double squares() const noexcept { return squares_; }
     [[nodiscard]] double freedom() const noexcept { return freedom_; }
 
-    // Whether a node with too few recent tasks is judged by its latest ones. Running attempts, if they are
-    // passed, show sooner by their age that a node became slow, and that it no longer is.
+    // Whether a node with too few recent tasks is judged by its latest ones. Not once running attempts are
+    // passed: their ages show sooner that a node has become slow, or has recovered.
     [[nodiscard]] bool reaches_back() const noexcept { return reaches_back_; }
     void see_running() noexcept {
         if (reaches_back_) forget();
@@ -247,7 +247,7 @@ class effect_past {
     }
     [[nodiscard]] bool is_valid() const noexcept { return is_valid_; }
     void forget() noexcept { is_valid_ = false; }
-    // The sums, because those found anew would differ by rounding.
+    // Includes the sums: recomputed ones would differ by rounding.
     template <class Self, class Archive>
     static void fields(Self& self, Archive& a) {
         a(self.is_valid_, self.reaches_back_);
@@ -317,8 +317,8 @@ class effect_past {
         is_valid_ = true;
     }
 
-    // Groups closed in this window or later are recent: those of the last windows, or the last groups, where
-    // jobs take longer than that.
+    // The first recent window: groups closed in it or later are recent. Reaches further back where jobs take
+    // so long that the last windows closed too few groups.
     [[nodiscard]] static std::uint64_t recent_from(std::span<effect_group const> groups,
                                                    std::uint64_t window) noexcept {
         constexpr std::uint64_t windows = 16;

@@ -50,7 +50,7 @@ void evidence_store::fields(Self& self, Archive& a) {
     }
 }
 
-// Groups, each followed by its cells; what belongs to wiped nodes is empty.
+// Groups, each followed by its cells; those of wiped nodes are empty.
 template <class Self, class Archive>
 void evidence_store::group_fields(Self& self, Archive& a) {
     std::size_t groups = self.groups_.size(), c = 0;
@@ -86,7 +86,7 @@ void evidence_store::group_fields(Self& self, Archive& a) {
     }
 }
 
-// Unfinished jobs, so that each gets its index again, and new ones the indices that they would have got.
+// Unfinished jobs, such that each regains its index, and new jobs get those they would have had.
 template <class Self, class Archive>
 void evidence_store::job_fields(Self& self, Archive& a) {
     std::vector<std::uint32_t> unused;

@@ -195,7 +195,7 @@ class evidence_state {
 
     static constexpr double no_evidence = -50; // lower bound of log evidence
     static constexpr double ln2 =
-        0.6931471805599453; // halves a sum of two kinds of evidence, so that the larger one can be used
+        0.6931471805599453; // of two kinds of evidence, half of the larger one is valid
     struct node_watch {
         slow_detector slow, restored;
         onset_filter now;
@@ -448,7 +448,7 @@ class evidence_state {
     std::uint64_t windows_ = 0;
     bool started_ = false;
     double window_began_ = 0, window_length_ = 0, updated_ = 0, idle_ = 0;
-    bool seen_ = false, seen_in_window_ = false; // an attempt: since the last update, and in this window
+    bool seen_ = false, seen_in_window_ = false; // an attempt was seen: since the last update, in this window
     group_builder builder_;
     score_prices prices_;
     score_rates up_ = prices_.upward(), down_ = prices_.downward(); // latest prices

@@ -130,7 +130,7 @@ class evidence_store : public evidence_state {
         while (groups < groups_.size()) {
             effect_group const& g = groups_[groups];
             bool const old = windows_ - g.window > effect_solver::remembered_windows;
-            // Drop a sixteenth at once: each time everything is solved again.
+            // Drop a sixteenth at a time, because each drop forces a full solution.
             bool const many = cells_.size() > max_cells && cells_.size() - cells > max_cells - max_cells / 16;
             if (!old && !many) break;
             if (!old && windows_ - g.window < 64) ++early;
@@ -311,8 +311,8 @@ class evidence_store : public evidence_state {
     static bool is_old(live_job const& job, double now) noexcept {
         return job.over || now - job.last_seen > 3 * job.longest;
     }
-    // Of an endless job. Not in units of its longest attempt: a single one would make all later stretches too
-    // long to show a change. Not in single windows: what is slow for a moment counts once.
+    // For endless jobs. Not a multiple of the longest attempt: a single long one would make all later
+    // stretches too long to show a change. Several windows, so that a brief slowdown counts only once.
     [[nodiscard]] double shortest_stretch(live_job const& job) const noexcept {
         return (std::max)(8 * job.usual(), 4 * window_length_);
     }
@@ -337,7 +337,7 @@ class evidence_store : public evidence_state {
             return;
         }
         if (!(now - window_began_ >= usual)) return;
-        // A period without any activity is no window: it could not have brought evidence.
+        // A period without any activity is not a window: it could not have brought evidence.
         if (!seen_in_window_) {
             window_began_ = now;
             return;
@@ -428,7 +428,8 @@ class evidence_store : public evidence_state {
         }
     }
 
-    // Since the last update, which nodes had an unfinished attempt while its copy took half the time.
+    // For copies that ended since the last update: blames the nodes of originals that took more than twice as
+    // long.
     void see_races(live_job const& job, std::span<running_time const> running) noexcept {
         for (timed_attempt const& copy : job.attempts) {
             if (!copy.copy || copy.censored || copy.task == no_task || !(copy.end > updated_)) continue;
@@ -442,8 +443,8 @@ class evidence_store : public evidence_state {
         }
     }
 
-    // Checks how long attempts have run, to find nodes that hang: those of a job, and of all jobs that are
-    // left.
+    // Checks how long attempts have run, to find nodes that hang: `watch_job` before a job is closed,
+    // `watch_hung` for all jobs that remain.
     void begin_watch();
     void watch_job(double now, std::uint32_t j, std::span<running_time const> running);
     void watch_hung(double now);

@@ -130,7 +130,7 @@ class history_reader {
     }
 
   private:
-    // 0 for unknown, which is as useless a divisor as a size of 0.
+    // 0 if unknown: neither an unknown size nor a size of 0 can be a divisor.
     static double read_input(Fields const& fields, Record const& attempt) {
         if constexpr (given<decltype(Fields::input)>) {
             double const input = read_number(fields.input, attempt);
@@ -149,7 +149,7 @@ class history_reader {
             to.kinds[job] = key_of(unwrap(kind), 0);
         }
     }
-    // Whether an attempt is the first of its task here; otherwise, the one to be used is kept.
+    // Whether an attempt is the first of its task so far. If not, keeps the one that completed first.
     template <class Value>
     bool is_new(Fields const& fields, Record const& attempt, read_plan const& plan,
                 attempt_row<Value> const& row, std::uint64_t place, attempt_columns<Value>& to) {
@@ -176,7 +176,7 @@ class history_reader {
         else
             return false;
     }
-    // A killed attempt gives its job and node no number until all others are read.
+    // Killed attempts introduce no jobs or nodes until all others are read.
     template <class Value>
     void note_killed(Fields const& fields, Record const& attempt, attempt_columns<Value>& to) {
         attempt_counts ignored;

@@ -49,7 +49,7 @@ class input_slopes {
                 learn(kind, a.node, static_cast<double>(a.input) - input / n,
                       a.ticks * nats_per_tick - time / n);
     }
-    // What is learned between the two holds only there, except for the slopes in use.
+    // What is learned between `keep` and `restore` is discarded, except for the slopes in use.
     void keep() {
         reserve_for(kept_kinds_, kinds_.size());
         reserve_for(kept_nodes_, nodes_.size());
@@ -72,7 +72,7 @@ class input_slopes {
         return at < kinds_.size() ? kinds_[at].settle() : 0.0;
     }
 
-    // Its number may be given to another node.
+    // Forgets a node: its number may be given to another.
     void forget(std::uint32_t node) noexcept {
         if (node < nodes_.size()) nodes_[node] = {};
     }

@@ -58,7 +58,7 @@ class job_effects {
         open_ = {};
         inputs_ = {};
     }
-    // Starts a job on at most so many nodes.
+    // Starts a job on at most this many nodes.
     void begin_job(std::size_t nodes) { cells_.resize(begin_ + nodes); }
     // A task that is the only one on its node in the current job.
     STRAGGLE_ALWAYS_INLINE void add(std::uint32_t node, double duration) {

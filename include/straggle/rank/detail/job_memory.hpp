@@ -125,7 +125,7 @@ class job_memory {
         for (std::uint32_t job = this->bound(); job-- > 0;)
             if (keys_.contains(job)) keys_.erase(job);
     }
-    // Adds a job that was read. @pre it is not here
+    // Adds a job that was read. @pre it is new
     void insert(std::uint64_t key, live_job const& read) {
         std::uint32_t const at = insert(key, read.last_seen);
         live_job& job = jobs_[at];

@@ -136,7 +136,7 @@ class monitor_bytes {
         step.finished.for_each([&](std::uint32_t, scores_type const&) { ++known; });
         a.bytes().count(known);
         if (known == 0) return;
-        // Each node with the first node in the order that it was compared with.
+        // Each node, with the first node in that order with which it was compared.
         node_links links;
         links.reset(place.size());
         step.finished.for_each_link([&](std::uint32_t x, std::uint32_t y) { links.join(x, y); });
@@ -213,7 +213,7 @@ class monitor_bytes {
         in_.expect(last == never || (last >= -latest && last <= store_.head()));
         in_.expect(is_finite(longest) && longest >= 0 && gone.count() <= most_attempts && is_possible(gone));
         std::size_t const cells = in_.count(4);
-        in_.expect(cells != 0 || (gone.count() != 0 && last != never)); // it must have something to say
+        in_.expect(cells != 0 || (gone.count() != 0 && last != never)); // a job must have evidence
         if (!in_.ok()) return;
         for (std::size_t left = cells; left != 0; --left) {
             std::uint64_t const node = in_.varint(), back = in_.varint();
@@ -248,7 +248,7 @@ class monitor_bytes {
         }
         return !(m.mean() < 0 && is_finite(m.mean()));
     }
-    // Whether there may be that many attempts in a step: at most as many as counted as used.
+    // Whether a step can have this many more attempts: no more in all than were counted as used.
     [[nodiscard]] bool takes(std::uint64_t n, std::int64_t number) {
         if (n < 1 || n > most_attempts || all_ > most_attempts) return false;
         all_ += n;
@@ -324,7 +324,8 @@ class monitor_bytes {
     static void fields(base::reading_archive& a, stats::moments& m) {
         stats::moments::sums_type s;
         real_fields(a, s);
-        // Durations beyond the range of squares make their job unusable, which squares have to say.
+        // If durations are so long that squares overflow, the job is unusable, and only `squares` can show
+        // it.
         bool const known = is_finite(s.origin) && is_finite(s.sum);
         a.expect((known && !(s.squares < least_squares(s))) || !is_finite(s.squares));
         m = stats::moments::from(s);

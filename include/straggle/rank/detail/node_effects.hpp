@@ -108,7 +108,7 @@ class effect_solver {
     }
     // A finished group has changed.
     void forget() noexcept { past_.forget(); }
-    // Running attempts are passed.
+    // Notes that running attempts are passed.
     void see_running() noexcept { past_.see_running(); }
     // Variance of a node's effect between groups, if known well enough to discount evidence by.
     [[nodiscard]] double known_spread() const noexcept { return is_known_ ? between_ : 0.0; }
@@ -135,7 +135,7 @@ class effect_solver {
 
   private:
     // What `fit` goes over in each round: the cells that determine a shift, and where those of a group end.
-    // Short, as memory bounds these rounds.
+    // Compact, because memory traffic dominates these rounds.
     struct term {
         float tasks = 0;
         std::uint32_t node = 0;
@@ -229,8 +229,8 @@ class effect_solver {
         }
         return any;
     }
-    // Iterates from the sums over finished groups. Only the shifts and the values move: what is compared with
-    // what, and the weights, stay.
+    // Iterates from the sums over finished groups. Only the shifts and the values change; the weights, and
+    // which nodes are compared, stay.
     void improve(std::span<compared_jobs const> jobs) {
         std::size_t const nodes = value_.size();
         rest_.resize(nodes);

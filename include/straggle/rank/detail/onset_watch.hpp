@@ -48,7 +48,7 @@ class onset_rate {
 };
 
 // The learned slowdown of nodes while they are slow, from tasks that ended there: a mean of logarithms.
-// Copies cut the longest tasks short, so it is rather too small than too large.
+// Copies cut the longest tasks short, so it errs on the low side.
 class onset_extent {
   public:
     void learn(double log_ratio) noexcept {
@@ -80,7 +80,7 @@ class onset_extent {
 // Source: Shiryaev, "On optimum methods in quickest detection problems" (1963): for a small rate, the odds
 // are the rate times the Shiryaev-Roberts statistic, as in `slow_detector`. Ours: scores at their learned
 // prices, at the steepest rate only, so that a few tasks reveal that a node is slow and a few that it has
-// recovered; and since slow nodes do recover, earlier knowledge counts at most four to one in each window.
+// recovered; and since slow nodes do recover, the odds carried into each window are at most four to one.
 class onset_filter {
   public:
     void reset() noexcept { log_sum_ = tasks_ = 0; }

@@ -170,7 +170,7 @@ class window_ranker {
     // Whether attempts outside the window are known.
     [[nodiscard]] bool has_rest() const noexcept { return whole_.count() > attempts_; }
 
-    // The only value.
+    // The value of sums of a single attempt.
     [[nodiscard]] static auto single(moments_type const& sums) noexcept {
         if constexpr (Store::exact)
             return static_cast<std::int64_t>(sums.sums().sum.lo);

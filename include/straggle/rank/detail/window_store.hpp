@@ -89,7 +89,7 @@ class finished_scores {
     node_links links_;           // by place
 };
 
-// The name of a new identifier, which is taken back unless it is kept.
+// The index of an identifier; a new one is erased again unless it is kept.
 template <class Id>
 class new_name {
   public:
@@ -557,7 +557,7 @@ class window_store {
         job_key const id = other.jobs()[theirs];
         std::uint32_t const known = s_.jobs.find(id);
         bool const is_finished = from.is_finished && (known == none || job(known).is_finished);
-        // What ended before the steps stored here is past, and may be all there is.
+        // What ended before the steps stored here becomes the past of the job, possibly all of it.
         moments_type gone = from.gone;
         std::int64_t last = from.last;
         other.for_each_cell(theirs, [&](cell const& c) {
@@ -572,7 +572,7 @@ class window_store {
                 leave_out(number, c.sums.count());
             }
         });
-        // That it ran there is only worth knowing of a job with attempts.
+        // When it was last seen matters only for a job with attempts.
         if (gone.count() != 0 || (last != never && s_.jobs.find(id) != none))
             if (job_row* const r = remember(id, most)) {
                 r->gone.merge(gone);
