@@ -212,7 +212,7 @@ class node_days {
   private:
     static constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-    // Takes rows from `before` on back.
+    // On destruction, rolls back to `before` rows.
     struct new_nodes {
         node_days& of;
         std::size_t before;

@@ -67,14 +67,14 @@ struct node_forecast {
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The examples of some periods, and where nodes are.
+// The examples of some periods, and an index of the nodes of one.
 template <class NodeId>
 class forecast_examples {
   public:
     std::vector<double> rows;
     std::vector<std::uint8_t> labels;
 
-    // Whether sizes fit and nothing is there twice.
+    // Whether sizes match and no node occurs twice.
     [[nodiscard]] bool is_sound(learn::node_period<NodeId> const& p, std::size_t columns) {
         if (!p.nodes.empty() && columns == 0) return false;
         if (p.features.size() != p.nodes.size() * columns) return false;
@@ -86,7 +86,7 @@ class forecast_examples {
         ids_.clear();
         for (NodeId const& id : p.nodes) ids_.insert(id);
     }
-    // The place of a node in the period of the last `find_in`, or no place of it.
+    // The place of a node in the period of the last `find_in`; its number of nodes if it is not there.
     [[nodiscard]] std::size_t place(NodeId const& id) const {
         auto const at = ids_.find(id);
         return at == ids_.none ? ids_.size() : at;
@@ -104,7 +104,8 @@ class forecast_examples {
     interner<NodeId> ids_;
 };
 
-// Features of a node, by the first period that has a node; 0 where none has, or where they do not fit.
+// Number of features per node in the first period with nodes; 0 if there is none, or if its
+// features do not divide evenly.
 template <class NodeId>
 std::size_t feature_columns(std::span<learn::node_period<NodeId> const> periods) noexcept {
     for (auto const& p : periods)

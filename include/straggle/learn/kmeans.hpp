@@ -28,8 +28,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The rows of a table, each column shifted by its mean: distances are taken of small numbers, and nothing
-// cancels. And the means of groups of them.
+// The rows of a table, and means of groups of them. Each column is shifted by its mean, so that distances are
+// computed from small numbers without cancellation.
 class centered_rows {
   public:
     status fit(learn::feature_matrix<double> const& table) {
@@ -59,7 +59,7 @@ class centered_rows {
     [[nodiscard]] double total() const noexcept { return total_; }
     [[nodiscard]] double const* row(std::size_t i) const noexcept { return &values_[i * columns_]; }
 
-    // In four sums, so that no addition waits for the last one.
+    // Four independent sums, so that no addition waits for the previous one.
     [[nodiscard]] double squared_distance(double const* a, double const* b) const noexcept {
         double sums[4] = {};
         std::size_t const whole = columns_ / 4 * 4;
@@ -69,7 +69,7 @@ class centered_rows {
         return (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
 
-    // The means of groups, as distances from a row of each: the mean of equal rows is that row.
+    // The means of groups, summed relative to one row of each: the mean of equal rows is exactly that row.
     void describe(std::span<std::uint32_t const> label, std::size_t groups, std::vector<std::uint32_t>& size,
                   std::vector<double>& centers) {
         centers.assign(groups * columns_, 0.0);
@@ -208,9 +208,9 @@ class kmeans {
     }
 
   private:
-    // Seeds by greedy k-means++: of some rows, drawn with the weight of their squared distance to the seeds
-    // so far, the one that leaves the least of it.
-    // @return how many; fewer than asked for if there are not as many distinct rows
+    // Greedy k-means++ seeding: draws several candidate rows, weighted by their squared distance to the
+    // nearest seed, and takes the one that minimizes the sum of these distances.
+    // @return number of seeds: less than `clusters` if there are fewer distinct rows
     template <class Engine>
     std::size_t seed(std::size_t clusters, Engine& engine) {
         std::size_t const n = rows_.rows();
@@ -240,7 +240,7 @@ class kmeans {
         }
         return clusters;
     }
-    // Lowers distances to those from a further seed.
+    // Updates the distances to the nearest seed for one more seed.
     // @return their sum
     double weight_with(std::size_t seed, std::vector<double>& nearest) const noexcept {
         double sum = 0;
@@ -266,7 +266,7 @@ class kmeans {
         std::copy_n(rows_.row(row), rows_.columns(), &centers_[k * rows_.columns()]);
     }
 
-    // Moves the centers until they hardly move.
+    // Moves the centers until they barely change.
     // @return rounds
     std::size_t run(std::size_t clusters) {
         std::size_t const columns = rows_.columns();
@@ -287,7 +287,7 @@ class kmeans {
         }
         return options_.most_rounds;
     }
-    // Gives each row its nearest center, of equals the first.
+    // Assigns each row to its nearest center; ties go to the first.
     // @return whether any changed
     bool assign_rows(std::size_t clusters) noexcept {
         bool changed = false;
@@ -327,7 +327,7 @@ class kmeans {
     detail::centered_rows rows_;
     std::vector<std::uint32_t> label_, size_;
     std::vector<double> centers_, means_;
-    // Of the seeding: squared distances of rows to the nearest seed, so far and with one more.
+    // For seeding: squared distances of rows to the nearest seed, so far and with one more.
     std::vector<double> nearest_, best_, rest_;
     std::vector<std::size_t> drawn_; // rows
 };

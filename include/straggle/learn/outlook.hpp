@@ -154,7 +154,7 @@ class outlook {
         return labelled != status::ok ? labelled : learned;
     }
 
-    // Compares the forecast with the ended period, for nodes that had a forecast.
+    // Compares the forecast with the period that ended, for nodes that had one.
     void judge(node_period<NodeId> const& ended) {
         if (next_.empty() || periods_.empty()) return;
         node_period<NodeId> const& before = periods_.back();

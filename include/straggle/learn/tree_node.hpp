@@ -66,8 +66,7 @@ class tree_node {
     /// Index of the other child; a leaf returns its own.
     [[nodiscard]] constexpr std::uint32_t right() const noexcept { return next_ + (is_leaf() ? 0 : 1); }
 
-    /// Where a row goes from here that has `x` as the value of `column()`; NaN is missing. From a leaf:
-    /// nowhere.
+    /// Where a row with the value `x` in `column()` goes from here; NaN is missing. A row stays at a leaf.
     [[nodiscard]] constexpr std::uint32_t next(float x) const noexcept {
         return next(x, detail::is_missing(x));
     }
@@ -91,14 +90,14 @@ class tree_node {
     static constexpr std::uint32_t leaf_bit = std::uint32_t{1} << 30;
     static constexpr std::uint32_t column_bits = leaf_bit - 1;
     static_assert(most_columns == column_bits + 1);
-    // Infinity, from its bits: clang warns of it under -ffast-math.
+    // Infinity, from its bits: clang warns about infinity() under -ffast-math.
     static constexpr float beyond_all = std::bit_cast<float>(std::uint32_t{0x7f800000});
 
     constexpr tree_node(float threshold, float worth, std::uint32_t what, std::uint32_t next) noexcept
         : threshold_(threshold), worth_(worth), what_(what), next_(next) {}
 
-    // A leaf asks whether value 0 is less than infinity, and is its own child for yes: a walk that continues
-    // stays there.
+    // A leaf asks whether the value of column 0 is less than infinity, and is its own left child: a walk that
+    // continues stays there.
     float threshold_ = beyond_all;
     float worth_ = 0; // gain, or value of a leaf
     std::uint32_t what_ = leaf_bit | default_left_bit;
@@ -109,13 +108,13 @@ class tree_node {
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Walks in parallel: each step waits for memory twice, and eight can wait together.
+// Number of walks in parallel: each step waits for memory twice, and eight walks can wait at once.
 inline constexpr std::size_t tree_lanes = 8;
 
 // A tree, prepared for walking.
 struct rooted_tree {
     learn::tree_node const* root = nullptr;
-    std::uint32_t depth = 0; // steps to the last leaf
+    std::uint32_t depth = 0; // steps to the deepest leaf
 };
 
 // Whether no value is missing, infinite or too large for a float.
@@ -143,7 +142,7 @@ float leaf_of(rooted_tree tree, Real const* row) noexcept {
     return tree.root[at].value();
 }
 
-// The leaves that one row reaches in as many trees, each as long as the longest.
+// The leaves that one row reaches in several trees; every walk takes as many steps as the deepest tree has.
 template <bool Finite, class Real>
 std::array<float, tree_lanes> leaves_of(std::array<rooted_tree, tree_lanes> const& trees,
                                         Real const* row) noexcept {
@@ -157,7 +156,7 @@ std::array<float, tree_lanes> leaves_of(std::array<rooted_tree, tree_lanes> cons
     return values;
 }
 
-// Adds to each row's margin the leaf it reaches in one tree.
+// Adds to each row's margin the value of the leaf it reaches in one tree.
 template <bool Finite, class Real>
 void add_leaves(rooted_tree tree, learn::feature_matrix<Real> const& rows,
                 std::span<float> margins) noexcept {

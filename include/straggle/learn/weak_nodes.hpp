@@ -43,7 +43,7 @@ struct group_count_score {
 /// O(n^2) for n numbers, which are nine by default; allocates nothing
 [[nodiscard]] inline outcome<std::size_t> choose_group_count(std::span<group_count_score const> scores,
                                                              double most_weak = 0.25) {
-    std::size_t beyond = 0; // only larger numbers remain
+    std::size_t beyond = 0; // only larger numbers of groups remain
     for (;;) {
         group_count_score const* best = nullptr;
         for (group_count_score const& s : scores) {

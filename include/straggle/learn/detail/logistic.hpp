@@ -34,18 +34,18 @@ constexpr bool is_missing(Real x) noexcept {
     return magnitude_bits(x) > magnitude_of_infinity<Real>;
 }
 
-// The probability that goes with a margin.
+// The probability for a margin.
 inline float probability_of(float margin) noexcept {
-    // e^88.7 is just finite. The last term is below the last place of the sum, but it stands there.
+    // e^88.7 is just finite. The last term is lost to rounding; it is kept because XGBoost has it.
     return 1.0F / (std::exp((std::min)(-margin, 88.7F)) + 1.0F + 1e-16F);
 }
 
-// The margin that goes with a probability within (0, 1).
+// The margin for a probability within (0, 1).
 inline float margin_of(float probability) noexcept {
     return -std::log(1.0F / probability - 1.0F);
 }
 
-// First and second derivative of the loss by the margin.
+// First and second derivative of the loss with respect to the margin.
 struct loss_slope {
     float first = 0;
     float second = 0;
@@ -56,7 +56,7 @@ inline loss_slope slope_of(float margin, float label) noexcept {
     return {p - label, (std::max)(p * (1.0F - p), 1e-16F)};
 }
 
-// The loss itself, -log of the probability of what has happened.
+// The loss itself: -log of the probability of the actual label.
 inline float log_loss(float probability, bool label) noexcept {
     return -std::log((std::max)(label ? probability : 1.0F - probability, 1e-16F));
 }

@@ -23,7 +23,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// A value that is there, and whose.
+// A value that is not missing, and its row.
 struct column_entry {
     float value = 0;
     std::uint32_t row = 0;
@@ -31,11 +31,11 @@ struct column_entry {
 
 class sorted_columns {
   public:
-    // What splits of a column are tried.
+    // Where the values of a column are, and which splits are tried.
     struct column {
-        std::size_t begin = 0;      // of its entries among all
-        std::uint32_t count = 0;    // values that are there
-        bool missing_right = false; // missing values may go right, too
+        std::size_t begin = 0;      // index of its first entry
+        std::uint32_t count = 0;    // values that are not missing
+        bool missing_right = false; // also try splits with missing values on the right
     };
 
     static constexpr std::uint32_t most_rows = (std::numeric_limits<std::uint32_t>::max)() / 4;
@@ -57,7 +57,7 @@ class sorted_columns {
         return status::ok;
     }
 
-    // Whether all values are missing or finite as floats.
+    // Ok if every value is missing or, as a float, finite.
     template <class Real>
     [[nodiscard]] static status status_of(learn::feature_matrix<Real> const& rows) noexcept {
         constexpr auto most = magnitude_bits(static_cast<Real>((std::numeric_limits<float>::max)()));
@@ -76,7 +76,7 @@ class sorted_columns {
     [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
   private:
-    // Numbers that compare like the floats do, but for the two zeros, which are neighbors.
+    // Integers in the order of the floats. Only the two zeros differ; they are neighbors.
     static constexpr std::uint32_t ordered(float x) noexcept {
         auto const bits = std::bit_cast<std::uint32_t>(x);
         return bits ^ ((bits >> 31) != 0 ? 0xffffffffu : 0x80000000u);
@@ -93,7 +93,7 @@ class sorted_columns {
         for (std::uint32_t r = 0; r < rows.rows(); ++r, at += rows.columns()) {
             if (!is_missing(*at)) keys_.push_back(std::uint64_t{ordered(static_cast<float>(*at))} << 32 | r);
         }
-        // Equal values in the order of the rows: the same on every machine, which XGBoost's are not.
+        // Keeps equal values in the order of the rows: the same on every machine, unlike XGBoost.
         std::sort(keys_.begin(), keys_.end());
         column col;
         col.begin = entries_.size();
@@ -101,7 +101,7 @@ class sorted_columns {
         for (std::uint64_t const key : keys_)
             entries_.push_back(
                 {from_ordered(static_cast<std::uint32_t>(key >> 32)), static_cast<std::uint32_t>(key)});
-        // XGBoost asks in this way, and its density is a float.
+        // The test as XGBoost does it, with its density in float.
         float const lacking = static_cast<float>(rows.rows() - keys_.size());
         float const density = 1.0F - lacking / static_cast<float>(rows.rows());
         col.missing_right =
@@ -109,7 +109,7 @@ class sorted_columns {
         columns_.push_back(col);
     }
 
-    std::vector<column_entry> entries_; // column after column, from the smallest value on
+    std::vector<column_entry> entries_; // column after column, each in ascending order
     std::vector<column> columns_;
     std::vector<std::uint64_t> keys_; // value and row of one column
     std::uint32_t rows_ = 0;

@@ -4,11 +4,10 @@
 /// @file
 /// Private part of `learn/boosted_trees_trainer.hpp`: grows one tree by exact greedy splits.
 ///
-/// The same trees as the updaters `grow_colmaker` and `prune` of XGBoost 1.7.4: the same candidates in the
-/// same order, the same sums in double, the same gains in float, a later candidate only if it is strictly
-/// better. XGBoost goes over whole columns once per level. Here a node has its part of each column for
-/// itself, so that its sums stay in registers, small nodes in the cache, and columns that have become
-/// constant are dropped.
+/// Grows the same trees as the updaters `grow_colmaker` and `prune` of XGBoost 1.7.4: the same candidates in
+/// the same order, sums in double, gains in float, and a later candidate wins only if it is strictly better.
+/// XGBoost scans whole columns once per level. Here each node owns its part of each column, so its sums stay
+/// in registers, small nodes stay in the cache, and columns that have become constant are dropped.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -27,7 +26,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What trees are grown by, as XGBoost holds it.
+// Parameters, in the types that XGBoost uses.
 struct grower_limits {
     float eta = 0;
     float lambda = 0;
@@ -58,13 +57,13 @@ class tree_grower {
         float gain = 0;
         float threshold = 0;
         std::uint32_t column = 0;
-        std::uint32_t left = 0;           // 0 for a leaf; the other child is behind it
+        std::uint32_t left = 0;           // 0 for a leaf; the right child follows it
         std::uint32_t begin = 0, end = 0; // its rows in `order()`
         std::uint32_t depth = 0;
         bool default_left = false;
     };
 
-    // Makes room for trees over these examples.
+    // Prepares for trees over these examples.
     void begin(sorted_columns const& columns, grower_limits const& limits) {
         limits_ = limits;
         columns_ = &columns;
@@ -75,7 +74,7 @@ class tree_grower {
         spare_entries_.resize(columns.rows());
     }
 
-    // Grows a tree on the slopes, one per row, and appends its nodes; says how deep it is.
+    // Grows a tree on the slopes, one per row, and appends its nodes; returns its depth.
     std::uint32_t grow(std::span<loss_slope const> slopes, std::vector<learn::tree_node>& out) {
         slopes_ = slopes.data();
         plant();
@@ -89,7 +88,7 @@ class tree_grower {
         return emit(out);
     }
 
-    // Adds to each row's margin the leaf it is in.
+    // Adds to each row's margin the value of its leaf.
     void add_leaves(std::span<float> margins) const noexcept {
         for (std::uint32_t const i : numbered_) {
             grown_node const& n = grown_[i];
@@ -100,7 +99,7 @@ class tree_grower {
     }
 
   private:
-    // The part of a column that is of one node.
+    // The part of a column that belongs to one node.
     struct part {
         std::uint32_t column = 0;
         std::uint32_t begin = 0, end = 0; // from the beginning of the column
@@ -128,7 +127,7 @@ class tree_grower {
     }
     [[nodiscard]] double min_weight() const noexcept { return static_cast<double>(limits_.min_child_weight); }
 
-    // Whether there can be any split at all: if not, no look at the columns is needed.
+    // Whether any split is possible: if not, the columns need not be scanned.
     [[nodiscard]] bool can_split(grown_node const& n) const noexcept {
         return n.depth < limits_.max_depth && n.end - n.begin > 1 &&
                n.sums.second - min_weight() >= min_weight();
@@ -155,7 +154,7 @@ class tree_grower {
         begins_.assign(1, 0);
     }
 
-    // Leaves out what has nothing to ask: empty, or the same for all rows of the node.
+    // Drops parts that allow no split: empty, or constant over all rows of the node.
     void keep_part(part const& p, column_entry const* entries, grown_node const& n, std::vector<part>& to) {
         if (p.begin == p.end) return;
         column_entry const* const column = entries + columns_->columns()[p.column].begin;
@@ -173,7 +172,7 @@ class tree_grower {
 
     void expand(std::uint32_t index) {
         grown_node n = grown_[index];
-        // The sorted columns themselves stay as they are for the next round.
+        // The root reads the sorted columns themselves, which must not change: the next round needs them.
         column_entry const* const source = index == 0 ? columns_->entries() : entries_.data();
         candidate best;
         score_of_node_ = score(n.sums);
@@ -224,8 +223,9 @@ class tree_grower {
         scan<true>(from, count, p.column, all, best);
     }
 
-    // All splits of the values that are there: from the largest down, with what is missing on the left, or
-    // from the smallest up, with it on the right; at last all of them against what is missing.
+    // All splits of the values that are not missing: from the largest down, with missing values on the left,
+    // or from the smallest up, with missing values on the right. The last split separates values from missing
+    // ones.
     template <bool Down>
     void scan(column_entry const* from, std::uint32_t count, std::uint32_t column, slope_sums all,
               candidate& best) const noexcept {
@@ -242,13 +242,14 @@ class tree_grower {
             float const value = at->value;
             slope_sums const rest = all - seen;
             if (value != last && seen.second >= least && rest.second >= least) {
-                // Is score(seen) + score(rest) at least the bar? Without a division, of which a few remain.
+                // Is score(seen) + score(rest) at least the bar? Multiplied out: divisions only for the few
+                // that pass.
                 double const a = seen.second + lambda, b = rest.second + lambda;
                 if (seen.first * seen.first * b + rest.first * rest.first * a >= bar * (a * b)) {
                     float const gain = gain_of(seen, rest);
                     if (gain > best.gain && magnitude_bits(gain) < magnitude_of_infinity<float>) {
-                        // Going up between two neighboring floats this leaves the lower one on the right,
-                        // where its slopes were not counted. So does XGBoost.
+                        // Between two adjacent floats on the way up, this puts the lower one on the right,
+                        // although its slopes were counted on the left. XGBoost does the same.
                         float const middle = (value + last) * 0.5F;
                         best = {gain, middle == value ? last : middle, column, Down};
                         bar = bar_of(best);
@@ -270,8 +271,8 @@ class tree_grower {
     [[nodiscard]] float gain_of(slope_sums one, slope_sums other) const noexcept {
         return score(one) + score(other) - score_of_node_;
     }
-    // What the sum of scores, computed without rounding, is at least for a better candidate: the one in
-    // floats may be above it by five roundings of 2^-24.
+    // A lower bound of the sum of scores, without rounding, of any better candidate: computed in floats, the
+    // sum may exceed the exact one by five roundings of 2^-24.
     [[nodiscard]] double bar_of(candidate const& best) const noexcept {
         return (static_cast<double>(best.gain) + static_cast<double>(score_of_node_)) * (1 - 1e-6);
     }
@@ -288,7 +289,7 @@ class tree_grower {
             goes_right_[column[i].row] = column[i].value < n.threshold ? 0 : 1;
     }
 
-    // Keeps the order of the rows within each child: it is the one in which they are added up.
+    // Keeps the order of the rows within each child, because sums are added up in this order.
     void divide_rows(grown_node const& n, grown_node& left, grown_node& right) noexcept {
         std::uint32_t kept = n.begin, moved = 0;
         for (std::uint32_t i = n.begin; i < n.end; ++i) {
@@ -307,7 +308,7 @@ class tree_grower {
         for (std::uint32_t i = right.begin; i < right.end; ++i) right.sums.add(slopes_[order_[i]]);
     }
 
-    // From a part of a column those of the children; a child that will not be looked at gets none.
+    // Divides a part of a column between the children; a child that cannot be split gets nothing.
     void divide_part(column_entry const* source, part& left, part& right, bool left_open,
                      bool right_open) noexcept {
         std::size_t const begin = columns_->columns()[left.column].begin + left.begin;
@@ -318,7 +319,7 @@ class tree_grower {
         std::uint32_t kept = 0, moved = 0;
         if (left_open && right_open) {
             for (std::uint32_t i = 0; i < count; ++i) {
-                auto const whole = std::bit_cast<std::uint64_t>(from[i]); // one word, not two halves
+                auto const whole = std::bit_cast<std::uint64_t>(from[i]); // one 64-bit copy instead of two
                 std::uint32_t const goes_right = goes_right_[from[i].row];
                 to[kept] = std::bit_cast<column_entry>(whole);
                 spare[moved] = std::bit_cast<column_entry>(whole);
@@ -342,7 +343,7 @@ class tree_grower {
 
     // ------------------------------------------------------------------------------------------- finishing
 
-    // From below: a question whose children are both leaves is taken back if it gained less than gamma.
+    // Bottom up: a split into two leaves is undone if it gained less than gamma.
     void prune() noexcept {
         for (std::size_t i = grown_.size(); i-- > 0;) {
             grown_node& n = grown_[i];
@@ -352,7 +353,7 @@ class tree_grower {
         }
     }
 
-    // Level after level, as XGBoost numbers nodes.
+    // Level by level, as XGBoost numbers nodes.
     std::uint32_t emit(std::vector<learn::tree_node>& out) {
         std::uint32_t depth = 0;
         numbered_.assign(1, 0);
@@ -376,11 +377,11 @@ class tree_grower {
     sorted_columns const* columns_ = nullptr;
     loss_slope const* slopes_ = nullptr;
     float score_of_node_ = 0;
-    std::vector<grown_node> grown_;       // children behind their parents
-    std::vector<std::uint32_t> numbered_; // those that are left after pruning, in the order of the tree
-    std::vector<std::uint32_t> open_;     // nodes whose splits are still to be looked for, a stack
+    std::vector<grown_node> grown_;       // children after their parents
+    std::vector<std::uint32_t> numbered_; // those that remain after pruning, in the order of the tree
+    std::vector<std::uint32_t> open_;     // a stack of nodes still to be split
     std::vector<part> parts_;             // of the open nodes, in the order of the stack
-    std::vector<std::size_t> begins_;     // where those of each begin
+    std::vector<std::size_t> begins_;     // by open node: where its parts begin
     std::vector<part> current_, lefts_;
     std::vector<std::uint32_t> order_, spare_rows_; // rows by node
     std::vector<unsigned char> goes_right_;         // by row
