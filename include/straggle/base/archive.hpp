@@ -127,7 +127,7 @@ class reading_archive {
         std::uint8_t const byte = in_->u8();
         value = static_cast<Enum>(expect(byte < values) ? byte : std::uint8_t{0});
     }
-    /// Reads a number that `count` wrote; 0 if the bytes that are left cannot hold so many.
+    /// Reads a number that `count` wrote; 0 if the bytes that are left cannot hold that many.
     void count(std::size_t& items, std::size_t least) { items = in_->count(least); }
     /// Whether all has been valid so far.
     [[nodiscard]] bool ok() const noexcept { return in_->ok(); }

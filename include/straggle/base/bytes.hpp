@@ -3,8 +3,8 @@
 
 /// @file
 /// Turns state into bytes and back: the same bytes on every machine, in a frame that says what they are,
-/// which version wrote them and whether they are whole (base/frame.hpp). The reader takes any bytes at all:
-/// from a short read to a hostile file the worst is a status.
+/// which version wrote them and whether they are complete (base/frame.hpp). The reader accepts arbitrary
+/// bytes: from a short read to a hostile file, the worst result is a status.
 ///
 /// A writer collects the payload and seals it:
 ///
@@ -13,7 +13,7 @@
 ///     for (std::string const& name : names) out.identifier(name);
 ///     std::vector<std::byte> const file = std::move(out).seal(frame_kind("nams"), 1);
 ///
-/// and `open_frame` hands it to a reader, whose failures stick, so that one look at the end suffices:
+/// and `open_frame` hands it to a reader, whose failures stick, so that one check at the end suffices:
 ///
 ///     auto const frame = open_frame(file, frame_kind("nams"), 1);
 ///     if (!frame) return frame.reason();

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Every macro of the library but its version numbers. A user may define, the same
-/// in all translation units of a program:
+/// All macros of the library except its version numbers. A user may define these, consistently in all
+/// translation units of a program:
 /// - `STRAGGLE_NO_INT128`: use the portable wide arithmetic even where the compiler has a 128-bit integer;
 /// - `STRAGGLE_NO_PREFETCH`: emit no prefetch instructions;
 /// - `STRAGGLE_NO_VECTOR_TYPES`: use plain loops even where the compiler has vector types.

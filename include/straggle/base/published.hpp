@@ -95,20 +95,20 @@ class published {
     //   order; B before C, because it read the value that C replaced; C before D in program order. So A is
     //   before D in the one order: D sees a count with this reader in it, which is 0 only if the reader has
     //   counted itself out. It did so by a release, and all later changes of the count are read-modify-writes
-    //   and go on with its release sequence: all that it read happens before all that is written after D.
+    //   and continue its release sequence: all that it read happens before all that is written after D.
     //
     // It does no harm if s was replaced, written and made current again between the reader's first look at
     // current_ and B (the ABA problem): the first look only says which slot to count oneself into. What the
     // reader relies on is that s is current at B, with the count already up; it then reads the newer value.
-    // Nor does it harm to count oneself into a slot that is being written: only the count is touched, and it
-    // is always there, for slots are deleted with the whole only. At worst the writer passes over a slot that
-    // no one reads.
+    // Nor is it harmful to count oneself into a slot that is being written: only the count is touched, and it
+    // always exists, because slots are deleted only with the whole object. At worst the writer passes over a
+    // slot without readers.
   public:
     /// One value, unchanged for as long as this object lives. Like a pointer: may be empty, can be moved
     /// (also to another thread) but not copied.
     ///
-    /// Asking a temporary for its value does not compile: name the snapshot first, it must outlive what is
-    /// read from it.
+    /// Asking a temporary for its value does not compile: name the snapshot first, because it must outlive
+    /// what is read from it.
     class snapshot {
       public:
         /// Empty.

@@ -48,7 +48,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// may yield a `std::optional`: an empty one means unknown.
 ///
 /// Tasks that wait for each other in barriers or collectives end together, however slow one of them is: pass
-/// how long each one `waited`, in the unit of the duration, and its own work is compared, the rest.
+/// how long each one `waited`, in the unit of the duration, and only the rest, its own work, is compared.
 template <class Job = base::no_field, class Task = base::no_field, class Node = base::no_field,
           class Start = base::no_field, class End = base::no_field, class Duration = base::no_field,
           class Status = base::no_field, class Input = base::no_field, class Waited = base::no_field,
@@ -339,7 +339,7 @@ read_whole_time(Fields const& fields, Record const& record) {
     }
 }
 
-// A wait as a number of the ticks of `Whole`, which is a number or a duration as it is.
+// A wait in ticks of `Whole`, which is a number or a duration.
 template <class Whole, class Waited>
 constexpr double ticks_of_wait(Waited const& waited) noexcept {
     if constexpr (std::is_arithmetic_v<Whole>)

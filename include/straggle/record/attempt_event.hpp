@@ -42,10 +42,10 @@ struct running_attempt {
     double waited = 0;            ///< part of its time so far in which it waited for other tasks
 };
 
-/// What a running job is to achieve.
+/// The goal of a running job.
 struct running_goal {
     std::uint64_t job = 0; ///< key of the job
-    /// when it has to end; infinite: it has no deadline
+    /// when it has to end; infinite: no deadline
     double deadline = (std::numeric_limits<double>::infinity)();
     double weight = 1; ///< how many times as much it counts as another job
     friend constexpr bool operator==(running_goal const&, running_goal const&) = default;

@@ -92,7 +92,7 @@ class task_reader {
 
     [[nodiscard]] Fields const& fields() const noexcept { return fields_; }
     [[nodiscard]] std::span<read_running_row const> rows() const noexcept { return span_of(rows_); }
-    // What jobs are to achieve, by job; only of those whose records say so.
+    // The goals of jobs, by job; only of those whose records state one.
     [[nodiscard]] std::span<running_goal const> goals() const noexcept { return span_of(goals_); }
     [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
     [[nodiscard]] race_book const& races() const noexcept { return races_; }
