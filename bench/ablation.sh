@@ -3,15 +3,15 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 # Ablation: the library without one of its mechanisms at a time, on both frozen tables of the laboratory. Prints what
-# each brings in points of the mean and of p99, and where; docs/notes/ablation.md has what came of it. Mechanisms are
-# chosen by it, so it takes the seeds for tuning; scenarios that are held out are not run. Raw results stay in
-# build/effectiveness/ablation-*.csv; what is there is not run again.
+# each contributes, in points of the mean and of p99, and where; docs/notes/ablation.md has the results. Mechanisms are
+# chosen by them, so the seeds are those for tuning, and held-out scenarios are not run. Raw results stay in
+# build/effectiveness/ablation-*.csv and are not computed again.
 #
 #   bench/ablation.sh                     2 seeds of all scenarios
 #   bench/ablation.sh --quick             1 seed of a few
-#   ... --seeds 4 --scenarios 'stages*'   so many; only these
+#   ... --seeds 4 --scenarios 'stages*'   this many seeds; only these scenarios
 #   ... --without progress,races          only these mechanisms
-#   ... --held-out                        1 seed of those that are held out, from the seeds for what is published: at the end
+#   ... --held-out                        1 seed of the held-out scenarios, from the reporting seeds: at the end
 #   ... --fresh                           forgets earlier results
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -2,7 +2,7 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-# Writes the tables of docs/reference/claims.md: whether what is claimed of running tasks comes true. Five minutes.
+# Writes the tables of docs/reference/claims.md: whether claims about running tasks come true. Takes five minutes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=build/claims

@@ -3,7 +3,7 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 # The laboratory: runs policies on simulated clusters that obey them, and writes which shorten jobs and which do not to
-# docs/reference/effectiveness.md. Raw results stay in build/effectiveness/; what is there already is not run again.
+# docs/reference/effectiveness.md. Raw results stay in build/effectiveness/ and are not computed again.
 #
 #   bench/effectiveness.sh                12 seeds of all scenarios: an hour on two cores
 #   bench/effectiveness.sh --smoke        the checks, and a few scenarios: a minute; writes no docs
@@ -13,7 +13,7 @@
 #   bench/effectiveness.sh --gangs        jobs whose ranks wait for each other: the table of docs/guide/gangs.md, two minutes
 #   bench/effectiveness.sh --simgrid      the same cluster here and on the simulator of bench/papers, a minute
 #   ... --policies late,library --scenarios 'quiet*,*-80'   only these; writes no docs (--list: all of them)
-#   ... --tuning 8                        other seeds, that may be looked at while defaults are chosen; writes no docs
+#   ... --tuning 8                        other seeds, for use while defaults are chosen; writes no docs
 #   ... --fresh                           forgets earlier results
 #   ... --help
 set -euo pipefail

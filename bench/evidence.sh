@@ -2,7 +2,7 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-# Writes docs/reference/evidence.md: what is found, how soon, how often wrongly, and how often intervals hold the truth.
+# Writes docs/reference/evidence.md: what is found, how soon, how often wrongly, how often intervals contain the truth.
 #
 #   bench/evidence.sh [SCALE]     1000 runs where SCALE is 50, the default: about ten minutes on one core
 set -euo pipefail

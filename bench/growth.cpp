@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What grows with what: `growth CASE N` does the work of a case at size N, and prints how many bytes that
-/// takes at most. `growth.py` counts instructions inside `counted` at N and at 4 N.
+/// What grows with what: `growth CASE N` does the work of a case at size N, and prints the peak number of
+/// bytes. `growth.py` counts instructions inside `counted` at N and at 4 N.
 
 #include "support/lcg.hpp"
 
@@ -49,7 +49,7 @@ std::size_t live = 0, most = 0; // bytes
     operator delete(at);
 }
 
-// Callgrind starts to count on entry and stops on return; the name is looked for by the script.
+// Callgrind starts to count on entry and stops on return; the script looks for this name.
 extern "C" [[gnu::noinline]] void counted(void (*work)(void*), void* context) {
     work(context);
 }
@@ -102,7 +102,7 @@ Id named(std::uint32_t number) {
         return "some-name-" + std::to_string(number);
 }
 
-// So many nodes of four slots, and so many attempts, in jobs of so many tasks.
+// Numbers of nodes (of four slots each), of attempts, and of tasks in a job.
 struct sizes {
     std::uint32_t nodes, attempts, tasks_of_job;
 };
@@ -144,12 +144,12 @@ void on_cluster(sizes s, Work work) {
     count([&] { work(c); });
 }
 constexpr auto observe = [](auto& c) { c.observe(); };
-// The first and some more, in which a little ends.
+// The first decision and some more, between which little ends.
 constexpr auto decide = [](auto& c) {
     c.observe();
     for (int round = 0; round < 4; ++round) c.decide();
 };
-// All jobs are over, and then all nodes are other ones.
+// Ends all jobs, then replaces all nodes.
 constexpr auto replace = [](auto& c) {
     c.observe();
     c.decide();
@@ -238,7 +238,7 @@ int main(int count_of_words, char** words) {
     auto const n = static_cast<std::uint32_t>(std::strtoul(words[2], nullptr, 10));
     std::size_t const point = all.find('.');
     std::string_view const what = all.substr(0, point), grows = all.substr(point + 1);
-    // What grows, the rest stays.
+    // Only this grows.
     sizes const s = grows == "nodes"  ? sizes{n, n, 50}
                     : grows == "jobs" ? sizes{100, n, 1}
                                       : sizes{100, n, 500};

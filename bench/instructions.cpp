@@ -24,7 +24,7 @@ double sink = 0;
 
 } // namespace
 
-// Callgrind starts to count on entry and stops on return; the name is looked for by the script.
+// Callgrind starts to count on entry and stops on return; the script looks for this name.
 extern "C" [[gnu::noinline]] void counted(void (*work)(void*), void* context) {
     work(context);
 }
@@ -66,7 +66,7 @@ struct ended {
 constexpr straggle::attempt_fields ended_fields{
     .job = &ended::job, .node = &ended::node, .duration = &ended::duration};
 
-// Some hundred jobs run at a time; nearly every attempt is the only one of its job on its node.
+// A few hundred jobs run at a time; nearly every attempt is the only one of its job on its node.
 std::vector<ended> ends_of_attempts() {
     std::vector<ended> attempts;
     lcg random;
@@ -79,7 +79,7 @@ std::vector<ended> ends_of_attempts() {
 
 using watch = straggle::monitor<ended, std::remove_const_t<decltype(ended_fields)>>;
 
-// `known`: the pairs of jobs and nodes are there; else all of them are new.
+// `known`: the pairs of jobs and nodes exist already; otherwise all of them are new.
 void monitor_observe(bool known) {
     auto const attempts = ends_of_attempts();
     watch monitor(ended_fields);
@@ -136,7 +136,7 @@ void take_snapshot() {
     });
 }
 
-// Many suspects, so that putting them in order counts too.
+// Many suspects, so that sorting them counts too.
 template <class Rule>
 void scan(Rule rule) {
     straggle_bench::progress_of_job watched = straggle_bench::watch(straggle_bench::make_job(100'000, 50));

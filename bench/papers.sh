@@ -7,9 +7,9 @@
 #
 #   bench/papers.sh            six runs of everything, five minutes on two idle cores once it is built
 #   bench/papers.sh --full     24 runs, and longer ones
-#   bench/papers.sh --smoke    one run of each: that all of it works, in a minute; results that say nothing
-#   bench/papers.sh --runs N   so many runs
-#   ... --publish              puts the results into docs/notes/results, and the pages that tell of them in order
+#   bench/papers.sh --smoke    one run of each, to check that everything works: a minute; results that show nothing
+#   bench/papers.sh --runs N   this many runs
+#   ... --publish              puts the results into docs/notes/results, and updates the pages that quote them
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/ensure-packages.sh
@@ -41,7 +41,7 @@ for paper in dsb evaluation riski together ml_na; do
     "$out/bench/papers/paper_$paper" "${how[@]}" --out "$out" | tee "$out/$paper.txt"
     echo "$paper: $((SECONDS - before)) s"
 done
-# The classifiers of table II that are not ours.
+# The classifiers of table II that the library does not have.
 if ensure_packages learners; then
     /usr/bin/python3 -B bench/papers/ml_na/classifiers.py "$out"
 else

@@ -2,11 +2,12 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Who gets which copy: the optimal assignment against the Hungarian method as in textbooks, O(n^3) on a full
-/// matrix, and against greedy and one after the other. `BM_<profits>/<rival>/<stragglers>`; as many nodes as
-/// stragglers, which is the hardest, but in `plenty`, where there are four times as many. The two optimal
-/// rivals give the same sum, which is checked before they are timed; the counter `of_best` is what share of
-/// it the others reach. `BM_choose` is the whole: filters, predictions from 32 samples, profits, plan.
+/// Which straggler gets a copy on which node: the optimal assignment against the textbook Hungarian method,
+/// O(n^3) on a full matrix, and against greedy and sequential choices. `BM_<profits>/<rival>/<stragglers>`;
+/// there are as many nodes as stragglers, the hardest case, except in `plenty`, with four times as many. The
+/// two optimal rivals give the same sum, which is checked before they are timed; the counter `of_best` is the
+/// share of it that the others reach. `BM_choose` is the whole decision: filters, predictions from 32
+/// samples, profits, plan.
 
 #include <straggle/assign/assigner.hpp>
 #include <straggle/assign/optimal_assignment.hpp>
@@ -41,10 +42,10 @@ struct table {
 
 enum class profits {
     uniform,   // independent
-    realistic, // what is left of the straggler less what a copy takes there, with noise
-    scaled,    // the same factor for all of a straggler and all of a node, with noise
-    whole,     // whole numbers up to ten: most are equal to others
-    plenty,    // as realistic, four nodes for a straggler
+    realistic, // the straggler's remaining time minus that of a copy there, with noise
+    scaled,    // a common factor per straggler and per node, with noise
+    whole,     // whole numbers up to ten: most have ties
+    plenty,    // like realistic, with four nodes per straggler
 };
 
 table made(profits kind, std::size_t rows, std::uint64_t seed = 42) {
@@ -75,7 +76,8 @@ table made(profits kind, std::size_t rows, std::uint64_t seed = 42) {
     return t;
 }
 
-// Tables to be solved in turn, many if they are small: a processor would learn all branches of one by heart.
+// Several tables solved in turn, many if they are small: the branch predictor would learn a single one by
+// heart.
 std::vector<table> tables(profits kind, std::size_t rows) {
     std::vector<table> all;
     for (std::size_t i = 0; i < (rows <= 50 ? 256u : rows <= 200 ? 8u : 1u); ++i)
@@ -83,7 +85,7 @@ std::vector<table> tables(profits kind, std::size_t rows) {
     return all;
 }
 
-// Who does without is one who gets a pair of value 0.
+// A straggler without a copy is paired at value 0.
 double textbook(table const& t, std::vector<std::size_t>& row_of) {
     std::size_t const n = t.rows, m = t.columns;
     auto const costs_of_row = [&](std::size_t row) {
@@ -103,7 +105,7 @@ void BM_textbook(benchmark::State& state, profits kind) {
     for (auto _ : state) benchmark::DoNotOptimize(textbook(all[next++ % all.size()], row_of));
 }
 
-// No more than this share of the stragglers is admitted.
+// Admits at most this share of the stragglers.
 template <class Solver>
 void BM_solver(benchmark::State& state, profits kind, double most) {
     auto const all = tables(kind, static_cast<std::size_t>(state.range(0)));
@@ -113,7 +115,7 @@ void BM_solver(benchmark::State& state, profits kind, double most) {
         double left = most * static_cast<double>(t.rows);
         solver(t.view(), t.room, out, [&](std::uint32_t) { return (left -= 1) >= 0; });
     };
-    if (most == 1 && all.front().rows <= 500) { // larger ones take the textbook too long
+    if (most == 1 && all.front().rows <= 500) { // the textbook method takes too long for larger ones
         std::vector<std::size_t> row_of;
         double best = 0, sum = 0;
         for (table const& t : all) {

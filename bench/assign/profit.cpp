@@ -3,11 +3,11 @@
 
 /// @file
 /// The expected gain of a copy on each of 1000 nodes with 1024 samples each, for a straggler of which one
-/// number or 64 samples are known: samples sorted beforehand and their running sums, against the two ways it
-/// is written without: sort what a node has at every question, or go once through it for every number.
+/// number or 64 samples are known: presorted samples and their running sums, against the two straightforward
+/// ways: sort a node's samples for every query, or scan them once for every number.
 ///
-/// The samples are made, and for straggle sorted, outside of the time that is measured: a node's samples
-/// change when a task ends there, and are asked for whenever there is a straggler.
+/// The samples are made, and for straggle sorted, outside the measured time: a node's samples change when a
+/// task ends there, and are queried whenever there is a straggler.
 
 #include <straggle/assign/profit.hpp>
 
@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t nodes = 1000, samples = 1024, stragglers = 61;
 constexpr double slot_price = 0.1;
 
-// Times with a long tail, each node of its own speed.
+// Long-tailed times; each node has its own speed.
 std::vector<double> times_of(std::size_t n, double scale, straggle_bench::lcg& next) {
     std::vector<double> times(n);
     for (double& t : times) t = scale * (0.5 - std::log(1 - next.uniform()));
@@ -33,7 +33,7 @@ std::vector<double> times_of(std::size_t n, double scale, straggle_bench::lcg& n
 }
 
 struct cluster {
-    std::vector<std::vector<double>> times; // as they came in
+    std::vector<std::vector<double>> times; // in order of arrival
     std::vector<straggle::stats::empirical> sorted;
     std::vector<std::vector<double>> remaining; // of each straggler
     std::vector<straggle::stats::empirical> remaining_sorted;
@@ -52,11 +52,11 @@ struct cluster {
     }
 };
 
-// What a question comes down to, without a next-slowest task.
+// What a query needs, without a next-slowest task.
 struct sums {
     double won = 0;
     std::size_t wins = 0;
-    // The mean of min(r, x) is that of r less that of what is won.
+    // The mean of min(r, x) is that of r minus that of the gain.
     [[nodiscard]] double profit(std::vector<double> const& remaining) const {
         double total = 0;
         for (double const r : remaining) total += r;
@@ -67,8 +67,8 @@ struct sums {
     }
 };
 
-// The best profit of one straggler after the other, best(straggler): always the same would be learned by the
-// branch predictor.
+// The best profit of one straggler after the other, best(straggler): the branch predictor would learn a
+// single one.
 template <class Best>
 void each_straggler(benchmark::State& state, Best best) {
     std::size_t straggler = 0;
@@ -95,7 +95,7 @@ void BM_straggle(benchmark::State& state) {
     });
 }
 
-// The same, all nodes at once.
+// The same for all nodes at once.
 void BM_straggle_fleet(benchmark::State& state) {
     cluster const all(static_cast<std::size_t>(state.range(0)));
     straggle::assign::expected_gain const policy{.slot_price = slot_price};
@@ -112,7 +112,7 @@ void BM_straggle_fleet(benchmark::State& state) {
     });
 }
 
-// Sorts a copy of the samples, sums them up and looks the numbers up.
+// Sorts a copy of the samples, sums them up and looks up the numbers.
 void BM_sort_per_query(benchmark::State& state) {
     std::vector<double> sorted, before(samples + 1);
     best_node(state, [&](cluster const& all, std::size_t straggler, std::size_t node) {
@@ -130,7 +130,7 @@ void BM_sort_per_query(benchmark::State& state) {
     });
 }
 
-// Goes through the unsorted samples for every number.
+// Scans the unsorted samples for every number.
 void BM_one_pass(benchmark::State& state) {
     best_node(state, [&](cluster const& all, std::size_t straggler, std::size_t node) {
         sums s;
@@ -144,7 +144,7 @@ void BM_one_pass(benchmark::State& state) {
     });
 }
 
-// The same with eight sums side by side, so that no addition waits for another: the best plain code for it.
+// The same with eight independent sums, so that no addition waits for another: the best plain code.
 void BM_one_pass_in_lanes(benchmark::State& state) {
     best_node(state, [&](cluster const& all, std::size_t straggler, std::size_t node) {
         constexpr std::size_t lanes = 8;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What identifiers cost that were chosen so that their hashes collide: a table of them, and a monitor whose
-/// attempts have such nodes, observed, stored and restored; against ordinary ones of the same length.
+/// The cost of identifiers that were chosen so that their hashes collide: a table of them, and a monitor
+/// whose attempts have such nodes, observed, stored and restored; against ordinary ones of the same length.
 
 #include <straggle/base/interner.hpp>
 #include <straggle/rank/monitor.hpp>
@@ -21,7 +21,7 @@
 
 namespace {
 
-// The key of a table: an explicit instantiation may name what is private.
+// Reads the key of a table: an explicit instantiation may name private members.
 struct key_of_text {
     friend constexpr auto member(key_of_text);
 };
@@ -31,8 +31,8 @@ struct show {
 };
 template struct show<key_of_text, &straggle::interner<std::string>::key_>;
 
-// 16 bytes, the same for all of them but for a number: ordinary, or such that a factor of the hash without a
-// key is 0, or of the hash with the key that a table has when its turn comes.
+// 16 bytes that differ only in a number: ordinary, or such that a factor of the hash is 0, without a key or
+// with the key that a table changes to.
 std::string text(std::uint64_t number, std::uint64_t first) {
     std::string s(16, ' ');
     std::memcpy(s.data(), &first, 8);
@@ -53,7 +53,7 @@ std::vector<std::string> texts(std::string_view kind, std::size_t size) {
     return out;
 }
 
-// Numbers whose hashes without a key end in 32 zeros, against numbers at random.
+// Numbers whose hashes without a key end in 32 zeros, or random numbers.
 std::vector<std::uint64_t> numbers(bool crafted, std::size_t size) {
     std::vector<std::uint64_t> out;
     std::mt19937_64 draw(2);
@@ -95,7 +95,7 @@ void fill(benchmark::State& state, std::vector<Id> const& ids) {
     state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(ids.size()));
 }
 
-// Observes attempts, each on a node of its own, stores what is known and restores it.
+// Observes attempts, each on its own node, stores the state and restores it.
 template <class Id>
 void watch(benchmark::State& state, std::vector<Id> const& ids) {
     using record = attempt<Id>;

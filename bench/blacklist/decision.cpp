@@ -2,10 +2,10 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Asking a decision where a node stands, which a scheduler does for every task it places: against a
-/// std::unordered_map from node to state, and against going through the list of verdicts. One node in a
-/// hundred is excluded; nodes are asked for in random order, so that with many of them each question waits
-/// for memory once or twice.
+/// Looks up the state of a node in a decision, as a scheduler does for every task that it places: against a
+/// std::unordered_map from node to state, and against a scan of the verdicts. One node in a hundred is
+/// excluded; nodes are looked up in random order, so that with many of them each lookup waits for memory once
+/// or twice.
 
 #include "support/lcg.hpp"
 

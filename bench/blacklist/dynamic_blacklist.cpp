@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a `dynamic_blacklist` finds by its defaults, how soon, and how often it is wrong: the tables of
-/// docs/reference/evidence.md, see bench/evidence.sh. Arguments: how many runs there are, in units of 20, and
-/// one table of windows, stuck, episodes, running, hard, detection, errors, recovery.
+/// What a `dynamic_blacklist` finds with its defaults, how soon, and how often it is wrong: the tables of
+/// docs/reference/evidence.md, see bench/evidence.sh. Arguments: the number of runs, in units of 20, and one
+/// of the tables windows, stuck, episodes, running, hard, detection, errors, recovery.
 
 #include <blacklist/fleets.hpp>
 
@@ -23,8 +23,8 @@ namespace {
 using namespace straggle;
 using namespace straggle_bench;
 
-// By how many tasks of a node the normal bound is reached: more than `least_slowdown`, false alarms 0.1 %,
-// power 95 %, times 1.5.
+// Number of tasks of a node at which the normal bound shows a slowdown above `least_slowdown`: false alarms
+// 0.1 %, power 95 %, times 1.5.
 double tasks_needed(double factor, double cv) {
     double const by = 4.735 * std::sqrt(std::log1p(cv * cv)) / std::log(factor / 1.1);
     return 1.5 * by * by;
@@ -71,7 +71,7 @@ void windows(unsigned runs) {
         }
 }
 
-// The slow node works as the others do for two hours; then nothing ends there for long, or ever.
+// The slow node works like the others for two hours; then nothing ends there for a long time, or ever again.
 void stuck(unsigned runs) {
     std::printf("| tasks of | windows of | durations | slowdown | runs | out within two windows | median, in "
                 "windows | "
@@ -123,7 +123,7 @@ void stuck(unsigned runs) {
             }
 }
 
-// A node is slow for 10 to 40 minutes; tasks that began then take as long as they take. Decided on every
+// A node is slow for 10 to 40 minutes; tasks that begin in that time stay slow to their end. Decides every
 // minute.
 void episodes(unsigned runs) {
     std::printf("| slowdown | episodes | weak minutes | named in | episodes it was named in "
@@ -152,7 +152,7 @@ void episodes(unsigned runs) {
     }
 }
 
-// Nothing is wrong with the nodes, but some tasks are hard: at 80 % load, how often a node is named.
+// Nothing is wrong with the nodes, but some tasks are hard: how often a node is named, at 80 % load.
 void hard_tasks(unsigned runs) {
     std::printf(
         "| tasks of | hard | how much longer | neighbours | fleet windows | nodes named | per 1000 windows "
@@ -190,7 +190,7 @@ void hard_tasks(unsigned runs) {
                 }
 }
 
-// Nothing is wrong: whether attempts that run, told, blame anybody who would not be blamed without.
+// Nothing is wrong: whether passing running attempts blames nodes that would not be blamed without.
 void running(unsigned runs) {
     std::printf(
         "| durations | tasks of | windows of | fleet windows | false exclusions | with ended attempts only "
@@ -205,7 +205,7 @@ void running(unsigned runs) {
                          {durations::lognormal, "lognormal, cv 0.6", 0.6},
                          {durations::pareto, "Pareto 1.8", 0},
                          {durations::two_sizes, "two sizes", 0}})
-        for (double const task : {8.0, 1.0 / 6}) { // jobs that go on for windows; that begin and end in one
+        for (double const task : {8.0, 1.0 / 6}) { // jobs that last for several windows, or less than one
             std::uint64_t all = 0, wrong[2] = {0, 0};
             for (bool const tells : {true, false})
                 for (unsigned run = 0; run < runs; ++run) {
@@ -228,9 +228,9 @@ void running(unsigned runs) {
         }
 }
 
-// The power of the best test there is (Neyman and Pearson) of that slowdown against the least one, for a node
-// of `twenty_each`: it knows how much tasks and hours scatter and how fast the others are, sees all windows
-// at once, and errs as often as one node of ten may where one fleet window in 1000 is wrong.
+// The power of the best possible test (Neyman and Pearson) of that slowdown against the least one, for a node
+// of `twenty_each`: it knows how much tasks and hours vary and how fast the others are, sees all windows at
+// once, and errs as often as one node of ten may if one fleet window in 1000 is wrong.
 double best_power(double factor, double cv, double noise, unsigned windows) {
     unsigned const hours = (windows + 5) / 6;
     std::vector<std::vector<double>> a(hours,
@@ -328,7 +328,8 @@ void false_exclusions(unsigned runs) {
     }
 }
 
-// Obeyed: a node that is excluded does nothing, one on probation as many tasks as it has slots for probes.
+// Decisions are obeyed: an excluded node does nothing, one on probation runs as many tasks as it has slots
+// for probes.
 void recovery(unsigned runs) {
     std::printf("\n| slowdown | cv | runs | back within 5 windows with tasks | median | slowest |\n"
                 "|---|---|---|---|---|---|\n");

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Simulated fleets whose truth is known, for the tables of docs/reference/evidence.md.
+/// Simulated fleets with a known truth, for the tables of docs/reference/evidence.md.
 #pragma once
 
 #include <straggle/blacklist/node_stage.hpp>
@@ -52,17 +52,18 @@ struct share {
     }
 };
 
-// Ten nodes with four slots each, 80 tasks every so many minutes, first come first served; nobody obeys.
+// Ten nodes with four slots each; 80 tasks arrive at regular intervals, first come, first served; no decision
+// is obeyed.
 struct shop {
     double task = 8, window = 10;    // minutes
     double factor = 1;               // of the slow node
-    double since = 0, until = 1e300; // it is slow
+    double since = 0, until = 1e300; // when it is slow
     durations kind = durations::lognormal;
     double cv = 0.3;
     bool tells_running = true;
-    double every = 5; // minutes, a job
-    // A share of the tasks is so much longer, always so many neighbors of a job; `packed`: tasks go to the
-    // first node that has a free slot, so that neighbors meet.
+    double every = 5; // minutes between jobs
+    // A share of the tasks is `hardness` times as long, always several neighbors of a job together; `packed`:
+    // tasks go to the first node with a free slot, so that neighbors meet.
     double hard = 0, hardness = 1;
     unsigned neighbours = 1;
     bool packed = false;
@@ -78,7 +79,7 @@ class cluster {
     void step() {
         double const until = now_ + of_.window;
         for (;;) {
-            // What comes first: an end, or a job.
+            // The next event: an end, or a job.
             auto const first = std::min_element(runs_.begin(), runs_.end(),
                                                 [](auto const& a, auto const& b) { return a.end < b.end; });
             bool const is_end = first != runs_.end() && first->end <= next_job_;
@@ -126,7 +127,7 @@ class cluster {
         decisions.decide(now_, running_, rows_, {.waiting = waits_.size()});
     }
 
-    // Whether everything that runs on the slow node has begun since it is slow, and so long ago.
+    // Whether everything that runs on the slow node began after it became slow, at least `age` ago.
     [[nodiscard]] bool is_stuck_for(double age) const {
         bool any = false;
         for (attempt const& r : runs_)
@@ -164,8 +165,9 @@ class cluster {
     std::vector<int> left_; // tasks of each job
 };
 
-// Twenty tasks per node and window, one job in each. `noise`: a node's hour (six windows) is that much slower
-// or faster, and 0.7 of it stays for the next. The slow node is mended before window `mended`.
+// Twenty tasks per node and window, one job per window. `noise`: in each hour (six windows) a node is slower
+// or faster by this much, and 0.7 of that carries over to the next. The slow node is repaired before window
+// `mended`.
 struct fleet {
     unsigned nodes = 10;
     double factor = 1;
@@ -180,7 +182,7 @@ class twenty_each {
         for (double& x : hour_) x = f.noise * normal_(random_);
         for (std::uint32_t n = 0; n < f.nodes; ++n) rows_.push_back({.node = n, .slots = 4});
     }
-    // Returns how many tasks the slow node had.
+    // Returns the number of tasks on the slow node.
     unsigned step() {
         if (window % 6 == 0)
             for (double& x : hour_) x = 0.7 * x + f_.noise * 0.714 * normal_(random_);
@@ -195,7 +197,7 @@ class twenty_each {
             if (n == slow) worked = tasks;
             double const by = std::exp(hour_[n]) * (n == slow && window < f_.mended ? f_.factor : 1.0);
             for (unsigned k = 0; k < tasks; ++k) {
-                // Four slots, five tasks after each other in each.
+                // Four slots, with five tasks in sequence on each.
                 double const start = now_ + 2 * static_cast<double>(k / 4);
                 decisions.observe({n, window, n * 20u + k, start, start + by * draw(f_.kind, f_.cv, random_)},
                                   start + 2);

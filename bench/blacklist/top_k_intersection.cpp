@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// P-Cores with number (DSB section 4.2.4): top_k_intersection against the way it reads: sort by deviation,
+/// P-Cores with number (DSB section 4.2.4): top_k_intersection against the literal way: sort by deviation,
 /// sort by mean, put the first k of each into sets and intersect them.
 
 #include <straggle/blacklist/top_k_intersection.hpp>
@@ -69,7 +69,7 @@ void BM_sort_and_set(benchmark::State& state) {
     }
 }
 
-// The same without copying the nodes and without trees: the best plain code for it.
+// The same without copying the nodes and without trees: the best plain code.
 void BM_sort_indices(benchmark::State& state) {
     auto const nodes = overlapping(static_cast<std::size_t>(state.range(0)));
     auto const k = static_cast<std::ptrdiff_t>(state.range(1));

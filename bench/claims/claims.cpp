@@ -1,9 +1,9 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// Whether what is claimed of running tasks comes true, for docs/reference/claims.md (bench/claims.sh writes
-// it): what they have left, on real histories and simulated ones; that copies win, of all pairs priced and of
-// those launched, also where nodes are slow for a while; which tasks are late, with progress of each kind and
+// Whether claims about running tasks come true, for docs/reference/claims.md (bench/claims.sh writes it): how
+// much time they have left, on real and simulated histories; whether copies win, for all pairs priced and for
+// those launched, also where nodes are slow for a while; which tasks are late, with each kind of progress and
 // without any.
 //
 //   claims FOLDER left|wins|nodes|late      FOLDER has the shared histories

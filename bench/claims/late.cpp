@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// Table "late": which tasks are late, with progress of each kind and without any.
+// Table "late": which tasks are late, with each kind of progress and without any.
 #include "reliability.hpp"
 
 #include <straggle/mitigate/speculator.hpp>
@@ -17,14 +17,14 @@ using speculator = mitigate::speculator<>;
 using mitigate::place_row;
 using mitigate::running_row;
 
-// What an attempt shows of a share that is done.
+// What an attempt reports when a share of its work is done.
 double shown(int kind, double share, double bias, engine& g) {
     switch (kind) {
     case 1: // noisy
         return (std::min)(share * bias * std::exp(0.03 * normal(g)), 0.999);
-    case 2: // jumping: soon at 0.9, and there it stays
+    case 2: // jumping: soon at 0.9, where it stays
         return (std::min)(share / 0.6, 1.0) * 0.9;
-    case 3: { // three phases that count the same, and take 0.2, 0.3 and 0.5 of the time
+    case 3: { // three phases that count equally, and take 0.2, 0.3 and 0.5 of the time
         double out = 0;
         for (double const phase : {0.2, 0.3, 0.5}) {
             out += std::clamp(share / phase, 0.0, 1.0) / 3;
@@ -40,8 +40,8 @@ struct found {
     double right = 0, wrong = 0, missed = 0;
     [[nodiscard]] double f1() const { return 2 * right / (2 * right + wrong + missed); }
 };
-// Jobs of 40 tasks, nothing is copied; a task is found that is suspected while it runs, and slow that
-// takes 1.5 times the median of its job.
+// Jobs of 40 tasks without copies. A task is found if it is suspected while it runs, and slow if it takes 1.5
+// times the median of its job.
 found late(int kind, bool use_progress, double (*next)(engine&)) {
     engine g(11), noise(12);
     speculator planner({.use_progress = use_progress});
@@ -77,7 +77,7 @@ found late(int kind, bool use_progress, double (*next)(engine&)) {
             planner.plan(at + age, running, places, {});
             for (auto const& s : planner.suspects()) suspected[s.row] = true;
         }
-        if (job < 50) continue; // it learns
+        if (job < 50) continue; // still learning
         double const slow = 1.5 * (sorted[19] + sorted[20]) / 2;
         for (std::size_t i = 0; i < 40; ++i) {
             out.right += took[i] > slow && suspected[i] ? 1 : 0;

@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// Table "left": what running tasks have left, on real histories and simulated ones.
+// Table "left": how much time running tasks have left, on real and simulated histories.
 #include "reliability.hpp"
 
 #include <straggle/blacklist/node_stage.hpp>
@@ -78,8 +78,8 @@ std::vector<recorded> simulated(std::function<double(engine&)> const& next) {
     return all;
 }
 
-// Of every task that runs, four times in a usual task's time: whether it takes longer than so much more.
-// (Looks at shares of a job's life would know when it ends.)
+// For every running task, four times per usual task time: whether it takes longer than a given time more.
+// (Looks at fixed shares of a job's life would reveal when it ends.)
 reliability left(std::vector<recorded> tasks) {
     struct look {
         double at;
@@ -107,7 +107,7 @@ reliability left(std::vector<recorded> tasks) {
     std::sort(looks.begin(), looks.end(),
               [](look const& a, look const& b) { return a.at < b.at || (a.at == b.at && a.job < b.job); });
     std::sort(tasks.begin(), tasks.end(), [](recorded const& a, recorded const& b) { return a.end < b.end; });
-    // Nodes are as slow as has been proved by then, as for a mitigator.
+    // Nodes are as slow as has been proven by then, as for a mitigator.
     node_stage nodes;
     std::vector<blacklist::node_row> rows;
     for (recorded const& t : tasks)

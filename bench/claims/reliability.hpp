@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// Claims against what came of them, and the luck that tasks have.
+// Compares claims with what came true, and draws the luck of tasks.
 #pragma once
 
 #include <straggle/mitigate/speculator_options.hpp>
@@ -19,8 +19,7 @@ namespace claims {
 
 using engine = std::mt19937_64;
 
-// Claims by tenths against what came of them. What is claimed of one job errs together: intervals are
-// clustered by job.
+// Claims in tenths against what came true. Claims about one job err together: intervals are clustered by job.
 class reliability {
   public:
     void add(std::uint64_t job, double claim, bool came) {
@@ -37,13 +36,13 @@ class reliability {
         came_ += is;
         error_ += (claim - is) * (claim - is);
     }
-    // Tenths that hold: off by at most 0.1, or 0.1 lies within the interval of what they are off by.
+    // Whether the tenths hold: a tenth is off by at most 0.1, or 0.1 lies within the interval of its error.
     bool print(std::string const& name) const {
         bool all_hold = true;
         std::string line;
         for (cell const& c : cells_) {
             double const jobs = static_cast<double>(c.by_job.size());
-            if (jobs < 5) { // no interval can be made of that
+            if (jobs < 5) { // too few for an interval
                 line += " |";
                 continue;
             }
@@ -99,12 +98,12 @@ inline double bimodal(engine& g) {
     return (uniform(g) < 0.1 ? 4 : 1) * std::exp(0.1 * normal(g));
 }
 
-// For a planner that prices every late task, at nothing.
+// For a planner that prices every late task, at no cost.
 inline straggle::mitigate::speculator_options all_priced() {
     return {.least_win = 0, .slot_price = 0, .most_copies = 1, .storm = 1, .copies_per_task = 1};
 }
 
-// Each prints a table, and returns 0 where all that is claimed holds.
+// Each prints a table, and returns 0 if all its claims hold.
 int print_left(std::string const& folder);
 int print_wins();
 int print_nodes();

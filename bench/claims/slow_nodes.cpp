@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// Table "nodes": whether copies win as often as is claimed where nodes are slow for a while.
+// Table "nodes": whether copies win as often as claimed where nodes are slow for a while.
 
 #include "reliability.hpp"
 
@@ -33,9 +33,9 @@ struct task {
     bool over = false;
 };
 
-// Jobs of forty tasks, one after the other, on twenty nodes; a node becomes slow in one job of 33, and is so
-// for four on average. What is known of nodes is learned from the attempts, as a mitigator does. One planner
-// is obeyed; one prices all late tasks at nothing and is not.
+// Jobs of forty tasks, one after the other, on twenty nodes; a node becomes slow in one job of 33, for four
+// jobs on average. What is known about nodes is learned from the attempts, as in a mitigator. One planner is
+// obeyed; another prices all late tasks at no cost and is not obeyed.
 class cluster {
   public:
     cluster(double (*luck)(engine&), double slow, bool reports)
@@ -101,7 +101,7 @@ class cluster {
         running_.back().progress = (now_ - a.start) / (a.end - a.start);
         running_.back().reported = now_;
     }
-    // Returns whether the job goes on.
+    // Returns whether the job continues.
     bool step(std::uint64_t job) {
         running_.clear();
         attempts_.clear();

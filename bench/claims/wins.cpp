@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// Table "wins": that copies win, of all pairs priced and of those launched.
+// Table "wins": whether copies win, for all pairs priced and for those launched.
 #include "reliability.hpp"
 
 #include <straggle/mitigate/speculator.hpp>
@@ -18,8 +18,8 @@ using mitigate::copy_row;
 using mitigate::place_row;
 using mitigate::running_row;
 
-// A planner that is obeyed, and one that prices all late tasks at nothing and is not, on jobs of 40 tasks on
-// 20 nodes. What a copy would have taken is drawn anew for each pair that is priced.
+// A planner that is obeyed, and one that prices all late tasks at no cost and is not, on jobs of 40 tasks on
+// 20 nodes. The time that a copy would have taken is drawn anew for each pair that is priced.
 struct luck {
     char const* name;
     double (*of_task)(engine&);

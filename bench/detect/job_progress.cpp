@@ -2,12 +2,12 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What it costs to show a job to the detectors: taking in a snapshot of its running tasks, with hosts that
-/// are numbers or names; finished tasks put in order, a hundredth of them new since the last look; and the
-/// whole way from snapshot to suspects by `late`.
+/// The cost of passing a job to the detectors: reading a snapshot of its running tasks, with hosts that are
+/// numbers or names; sorting the finished tasks, a hundredth of them new since the last look; and the whole
+/// way from snapshot to suspects by `late`.
 ///
 /// The rivals do what a scheduler would: a std::unordered_map from host to index and a loop over the tasks;
-/// all times sorted and summed up again; the rule over the tasks themselves. They check nothing.
+/// sorting and summing up all times again; the rule over the tasks themselves. They check nothing.
 
 #include "support/plain_rules.hpp"
 #include "support/scheduler_job.hpp"
@@ -67,7 +67,7 @@ std::vector<snapshot<Host>> tasks_of(scheduler_job const& job) {
     return tasks;
 }
 
-// Two snapshots in turn: in the second one a hundredth of the tasks has ended, and as many have begun.
+// Two snapshots in turn: in the second, a hundredth of the tasks has ended, and as many have begun.
 template <class Host>
 std::array<std::vector<snapshot<Host>>, 2> two_looks(scheduler_job const& job) {
     auto const tasks = tasks_of<Host>(job);
@@ -113,7 +113,7 @@ void BM_running_plain(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-// One in a hundred of the finished tasks is new at each look; a round of 10 looks, then the job starts anew.
+// One in a hundred of the finished tasks is new at each look; after a round of 10 looks the job starts anew.
 constexpr std::size_t looks = 10;
 
 template <class Start, class Finish, class Look>
@@ -171,7 +171,7 @@ void BM_look(benchmark::State& state) {
     scheduler_job const job = job_of(state);
     straggle_bench::progress_of_job watched = straggle_bench::watch(job);
     straggle::detect::straggler_scan scan{straggle::detect::late{.alpha = 0.5}};
-    scan(watched.view()); // puts the finished tasks in order
+    scan(watched.view()); // sorts the finished tasks
     for (auto _ : state) {
         watched.running(job.running, straggle_bench::task_fields, job.now);
         benchmark::DoNotOptimize(scan(watched.view()).size());

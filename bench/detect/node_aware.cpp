@@ -3,7 +3,7 @@
 
 /// @file
 /// One look at a job by `node_aware`, against the rule as a scheduler would write it from its description
-/// (support/plain_node_aware.hpp). Both must name the same suspects. Otherwise as straggler_scan.cpp.
+/// (support/plain_node_aware.hpp). Both must name the same suspects. Otherwise like straggler_scan.cpp.
 
 #include "support/plain_node_aware.hpp"
 #include "support/watched_jobs.hpp"
@@ -23,7 +23,7 @@ namespace {
 namespace plain = straggle_bench::plain;
 using straggle_bench::watched_job;
 
-// The sums of siblings are not added up in the same order: two tasks that differ by rounding may change
+// The sums over siblings are added up in different orders: two tasks that differ by rounding may change
 // places.
 bool the_same(std::span<straggle::detect::finding const> ours, plain::stragglers const& theirs) {
     if (ours.empty() || ours.size() != theirs.size()) return false;

@@ -6,8 +6,8 @@
 /// `straggler_scan` over the view of a `job_progress` against the rule as a scheduler would write it over its
 /// own tasks (support/plain_rules.hpp). Both must name the same suspects in the same order.
 ///
-/// What it costs to take in the snapshot stands in job_progress.cpp; what changed since the last look is
-/// nothing here, so the library has the finished tasks in order already. The rivals sum up and select anew.
+/// job_progress.cpp measures the cost of reading a snapshot. Nothing changes between looks here, so the
+/// library has the finished tasks sorted already. The rivals sum up and select anew.
 
 #include "support/plain_rules.hpp"
 #include "support/watched_jobs.hpp"

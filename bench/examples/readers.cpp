@@ -2,10 +2,10 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 // The readers of histories against the parser alone on the same bytes: simdjson's DOM parse of every line or
-// object, and the CSV reader for what is text. Both take turns; `ratio` is the median of parser time by
-// reader time, so 1 is as fast as the parser, and 0.8 is what is asked for. Formats whose recorded files are
-// in tests/examples/histories are those files over and over; the others are made up in their form. CSV is
-// read as straggle-rank reads it: names are counted, numbers are read exactly, and all attempts are kept.
+// object, and the CSV reader for text. Both take turns; `ratio` is the median of parser time over reader
+// time, so 1 is as fast as the parser, and 0.8 is required. Formats with recorded files in
+// tests/examples/histories repeat these files; the others are made up in their form. CSV is read as
+// straggle-rank reads it: names are counted, numbers are read exactly, and all attempts are kept.
 
 #include "../../examples/programs/readers/readers.hpp"
 #include "../../examples/programs/common/csv.hpp"
@@ -89,7 +89,7 @@ std::string sacct_table(char separator) {
     return text;
 }
 
-// As docs/guide/records.md has it.
+// The table of docs/guide/records.md.
 std::string attempts_table() {
     std::string text = "job,task,attempt,node,start_ms,end_ms,status,speculative,input_bytes\n";
     for (std::size_t i = 0; text.size() < bytes_wanted; ++i)
@@ -108,7 +108,7 @@ std::string contents(std::string const& name) {
     return text;
 }
 
-// So many lines, and what follows over and over.
+// The first lines, and the rest over and over.
 std::string repeated(std::string const& recorded, std::size_t head_lines) {
     std::size_t head = 0;
     for (std::size_t i = 0; i < head_lines; ++i) head = recorded.find('\n', head) + 1;
@@ -162,7 +162,7 @@ std::uint64_t parse_lines(std::string const& text) {
     return parsed;
 }
 
-// One after the other, as simdjson finds them itself.
+// One by one, as simdjson finds them.
 std::uint64_t parse_stream(std::string const& text) {
     simdjson::dom::parser parser;
     simdjson::dom::document_stream stream;
@@ -198,7 +198,7 @@ template <class Alone, class Reader>
 void compare(benchmark::State& state, std::size_t bytes, Alone&& alone, Reader&& reader) {
     std::vector<double> ratios;
     auto const timed = [](auto&& work) {
-        std::clock_t const begin = std::clock(); // of this process: others do not count
+        std::clock_t const begin = std::clock(); // of this process, so that others do not count
         benchmark::DoNotOptimize(work());
         return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     };

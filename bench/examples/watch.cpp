@@ -2,10 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 // The protocol of straggle-watch against the parser alone on the same bytes: simdjson's DOM parse of every
-// line. Both take turns; `ratio` is the median of parser time by watch time, so 1 is as fast as the parser
-// alone, and 0.5 is what is asked for. `bound` is what it would be if the parser and what the mitigator
-// learns from ends were all there is. `with_state` writes the journal as well, at most the last second of
-// which is lost.
+// line. Both take turns; `ratio` is the median of parser time over watch time, so 1 is as fast as the parser
+// alone, and 0.5 is required. `bound` is the ratio if only the parser, and the mitigator learning from ends,
+// took time. `with_state` writes the journal as well, of which at most the last second is lost.
 
 #include "../../examples/programs/straggle-watch/watch.hpp"
 
@@ -177,7 +176,7 @@ void compare(benchmark::State& state, shape const& s, bool keeps_journal = false
         return *middle;
     };
     auto const timed = [](auto&& work) {
-        std::clock_t const begin = std::clock(); // of this process: others do not count
+        std::clock_t const begin = std::clock(); // of this process, so that others do not count
         benchmark::DoNotOptimize(work());
         return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     };

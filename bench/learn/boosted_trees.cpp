@@ -3,9 +3,9 @@
 
 /// @file
 /// Boosted trees against XGBoost (exact splits, one thread), as ML-NA trains them: eta 0.1, depth 12.
-/// `train/<rival>` goes from a table to trees, `predict/<rival>` from rows to probabilities; both have to
-/// give the same probabilities before they are timed. What XGBoost predicts with is its in-place prediction,
-/// the fastest it has for a table: no matrix is made, nothing is remembered from the time before.
+/// `train/<rival>` goes from a table to trees, `predict/<rival>` from rows to probabilities; both must give
+/// the same probabilities before they are timed. XGBoost predicts in place, its fastest way for a table: no
+/// matrix is made, and nothing is cached between calls.
 
 #include <straggle/learn/boosted_trees_trainer.hpp>
 
@@ -42,7 +42,7 @@ struct examples {
     straggle::learn::boosted_trees_options how() const { return {.rounds = rounds}; }
 };
 
-// Nodes with a tendency that every feature tells with much noise; a quarter of them are weak.
+// Nodes with a tendency that every feature shows with much noise; a quarter of them are weak.
 examples const& make(std::size_t rows, std::size_t columns, std::uint32_t rounds, int percent_missing) {
     static std::map<std::tuple<std::size_t, std::size_t, std::uint32_t, int>, examples> known;
     examples& set = known[{rows, columns, rounds, percent_missing}];
@@ -73,7 +73,7 @@ struct straggle_trees {
     void predict(examples const& set, std::vector<double>& out) { trainer.model().predict(set.all(), out); }
 };
 
-// Row after row, as a scheduler asks.
+// Row by row, as a scheduler queries.
 struct straggle_row : straggle_trees {
     using straggle_trees::straggle_trees;
     void predict(examples const& set, std::vector<double>& out) {

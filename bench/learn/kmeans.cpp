@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What labeling a month costs: k-means for k = 2 to 10 with ten restarts each and the score of each, on
+/// The cost of labeling a month: k-means for k = 2 to 10 with ten restarts each and the score of each, on
 /// rows of 90 features. The rival, scikit-learn, is timed on the same rows by kmeans_sklearn.py.
 
 #include <straggle/learn/kmeans.hpp>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t columns = 90;
 
-// The same in kmeans_sklearn.py. `apart`: by how much the five groups are; 0: there are none.
+// The same in kmeans_sklearn.py. `apart`: the distance between the five groups; 0: no groups.
 std::vector<double> rows(std::size_t n, double apart) {
     std::vector<double> values;
     std::uint64_t state = 42;

@@ -2,11 +2,12 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What one decision of a mitigator costs that remembers as much as it may, on a cluster of 500 or 10 000
-/// nodes of four slots at a load of 70 %; a round of the scheduler comes 30 times in a usual task.
+/// The cost of one decision of a mitigator that remembers as much as its limits allow, on a cluster of 500 or
+/// 10 000 nodes of four slots at a load of 70 %; a usual task takes 30 rounds of the scheduler.
 ///
 /// The rival is one plain pass over the same running tasks with Spark's rule: when three quarters of a job
-/// have ended, what runs longer than 1.5 times their median. It knows no nodes, and decides nothing more.
+/// have ended, it finds what runs longer than 1.5 times their median. It knows no nodes, and decides nothing
+/// else.
 #include "support/lcg.hpp"
 
 #include <straggle/mitigate/mitigator.hpp>
@@ -59,7 +60,7 @@ class cluster {
     }
     decltype(make_mitigator()) mitigator = make_mitigator();
 
-    // One round of the scheduler, but for the decision.
+    // One round of the scheduler, except for the decision.
     void step(double passed) {
         now_ += passed;
         std::size_t kept = 0;
@@ -127,7 +128,7 @@ class cluster {
     double now_ = 0;
 };
 
-// Until it remembers as much as it may.
+// Runs until it remembers as much as its limits allow.
 cluster& full(std::uint32_t nodes) {
     static cluster small_one(500), large_one(10000);
     static bool made[2] = {};
@@ -147,7 +148,7 @@ void rounds(benchmark::State& state, Work work) {
     std::vector<double> times;
     for (auto _ : state) {
         c.step(2);
-        std::clock_t const begin = std::clock(); // of the processor: others may be busy beside it
+        std::clock_t const begin = std::clock(); // processor time: others may be busy
         work(c);
         times.push_back(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
         state.SetIterationTime(times.back());

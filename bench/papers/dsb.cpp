@@ -82,8 +82,8 @@ constexpr std::array printed_improvement{-0.0709, 0.0313, 0.1547, 0.2240};
 
 void table_2(report::options const& how) {
     report::table out(how, "table-2");
-    // Seconds in the paper, without and with weak machines, Sort and WordCount. The improvements stand there
-    // as well: they follow from means that the paper does not print.
+    // Seconds in the paper, without and with weak machines, Sort and WordCount. The paper also prints the
+    // improvements: they follow from means that it does not print.
     std::map<std::string, std::array<double, 4>> const paper{{"YARN", {155, 75, 524, 128}},
                                                              {"dsb_2019", {166, 72, 443, 99}}};
     for (bool const weak : {false, true}) {
@@ -107,7 +107,7 @@ void table_2(report::options const& how) {
     }
 }
 
-// Not in the paper, which measures one hour: faults that come and go over many.
+// Not in the paper, which measures one hour: faults that come and go over many hours.
 void long_run(report::options const& how) {
     report::table out(how, "long-run");
     for (bool const weak : {false, true}) {
@@ -168,7 +168,7 @@ void figure_10(report::options const& how) {
     }
 }
 
-// The paper's setting where ours is another: what table 2 becomes when one thing is changed at a time.
+// The paper's settings where ours differ: what table 2 becomes when one of them changes at a time.
 void settings(report::options const& how) {
     report::table out(how, "dsb-settings");
     struct setting {
@@ -199,7 +199,7 @@ void settings(report::options const& how) {
     all.push_back({"no weak machine, 20 %", {.cpu_faults = 0, .memory_faults = 0, .spread = 0.2}});
     all.push_back({"no weak machine, windows of 30 min", well, dsb::hour / 2});
     all.push_back({"no weak machine, windows of 10 min", well, dsb::hour / 6});
-    // "Loses" is a statement about a window: many of them, one after the other.
+    // "Loses" is a statement about one window: this measures many, one after the other.
     all.push_back({"no weak machine, many windows",
                    {.cpu_faults = 0, .memory_faults = 0, .hours = how.smoke ? 2.0 : 5.0},
                    dsb::hour / 2});

@@ -31,7 +31,7 @@ constexpr std::array<char const*, 9> detectors{"Default",
                                                "LATE as printed, s",
                                                "Default, job's lag",
                                                "node_aware all"};
-constexpr std::size_t by_reservation = 6; // that many of them; the others are there to compare
+constexpr std::size_t by_reservation = 6; // this many of them; the others are for comparison
 
 using samples = std::vector<std::vector<double>>; // a row per run
 

@@ -3,9 +3,9 @@
 
 /// @file
 /// Nine months of a cluster of 116 equal nodes, made up: task records to learn from where the recorded ones
-/// (OpenCloud) are not at hand. Calibrated to what the papers print of those: 5 % of the tasks take more than
-/// 1.5 times the mean of their job, almost half of the jobs have such a task, nodes are weak for some weeks
-/// and not for ever, some are switched on in some months only, month 7 begins with three idle days.
+/// (OpenCloud) are not at hand. Calibrated to what the papers print about those: 5 % of the tasks take more
+/// than 1.5 times the mean of their job, almost half of the jobs have such a task, nodes are weak for some
+/// weeks and then recover, some are switched on in some months only, month 7 begins with three idle days.
 #pragma once
 
 #include "cluster/draw.hpp"
@@ -36,9 +36,9 @@ inline constexpr straggle::attempt_fields fields{
 /// What the months are drawn from.
 using dice = cluster::draws<std::mt19937_64>;
 
-/// How slow a node is day by day: the logarithm of the factor on the times of its tasks. Now and then it gets
-/// weak, within some days (a disk that ages, a neighbor that moves in), stays so for some weeks, and is well
-/// again the day somebody looks after it.
+/// How slow a node is day by day: the logarithm of the factor on the times of its tasks. Now and then it
+/// becomes weak, within some days (an aging disk, a noisy neighbor), stays so for some weeks, and recovers on
+/// the day it is repaired.
 inline std::vector<double> slowdown(dice& d) {
     std::size_t const days = months * days_per_month;
     std::vector<double> log(days);
@@ -60,7 +60,7 @@ inline std::vector<double> slowdown(dice& d) {
 }
 
 /// The records of all months, in order of time.
-/// @param seed a cluster of its own for each
+/// @param seed each gives a cluster of its own
 /// @param jobs_per_day mean
 inline std::vector<record> make(std::uint64_t seed, double jobs_per_day = 60) {
     dice d(seed);
@@ -70,7 +70,7 @@ inline std::vector<record> make(std::uint64_t seed, double jobs_per_day = 60) {
     std::uint32_t job = 0;
     for (std::size_t day = 0; day < months * days_per_month; ++day) {
         std::size_t const month = day / days_per_month;
-        if (month == 6 && day % days_per_month < 3) continue; // nobody submits anything
+        if (month == 6 && day % days_per_month < 3) continue; // no job is submitted
         std::vector<std::uint32_t> on;
         for (std::size_t k = 0; k < nodes; ++k) {
             if (k >= 80 && k < 100 && month != 4) continue; // these twenty are rented for month 5
@@ -100,7 +100,7 @@ struct straggler_counts {
 };
 
 /// Counts them.
-/// @param all records; those of a job behind each other
+/// @param all records; those of a job are consecutive
 inline straggler_counts count_stragglers(std::vector<record> const& all) {
     straggler_counts c{.tasks = all.size()};
     for (std::size_t first = 0; first < all.size();) {

@@ -46,7 +46,7 @@ report::estimate share(samples const& r, std::size_t m, std::size_t whole) {
     return over_runs(r, [&](std::size_t i) { return r[i][m] / r[i][whole]; }); // none of none is NaN
 }
 
-// What the paper tells of a scheduler in one experiment.
+// What the paper says about a scheduler in one experiment.
 struct told {
     std::optional<double> copies{}, won{};
 };
@@ -113,7 +113,7 @@ void step_by_step(report::table& out, std::string const& group, report::options 
     row("and priced: straggle priced", all[6]);
 }
 
-// How much there is to win: the same jobs on machines whose neighbors take nothing. No copy does better.
+// The most that can be gained: the same jobs on machines whose neighbors take nothing. No copy does better.
 void never_slow(report::table& out, std::string const& group, report::options const& how, double interval,
                 samples const& late) {
     constexpr std::array<char const*, 1> nobody{"no copies"};
@@ -154,7 +154,7 @@ void figures_12_to_14(report::options const& how) {
 }
 
 // The paper's own machines: as fast as table 1 says, with the slots of table 3, and nothing that comes and
-// goes. Then what each of the differences to the setting above is worth.
+// goes. Then the effect of each difference from the setting above.
 void settings(report::options const& how) {
     report::table out(how, "riski-settings");
     for (double const interval : {60.0, 120.0}) {

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// All that the library does, with its defaults, against doing nothing, and what others do, on the same jobs
-/// of a shared cluster: job time, slot time, energy. The policies are those of the laboratory.
+/// The whole library with its defaults, against doing nothing and against what others do, on the same jobs of
+/// a shared cluster: job time, slot time, energy. The policies are those of the laboratory.
 #include "cluster/isolated.hpp"
 #include "report/report.hpp"
 #include "together/observe.hpp"
@@ -31,7 +31,7 @@ constexpr std::array<char const*, 10> policies{"nothing",
                                                "hadoop",
                                                "late"};
 
-// Others than those that a smoke run has, which may be looked at while something is changed.
+// Other seeds than those of a smoke run, which may be looked at during development.
 std::uint64_t seed_of(report::options const& how, std::size_t run) {
     return (how.smoke ? 1 : 1001) + run;
 }

@@ -61,7 +61,7 @@ struct data_set {
         return {queries.data() + i * factors, factors};
     }
 };
-// So many that no branch predictor learns them by heart: no scheduler asks the same 256 again and again.
+// So many that no branch predictor learns them by heart: no scheduler repeats the same 256 queries.
 constexpr std::size_t query_count = 4096;
 
 double normal(straggle_bench::lcg& random) {
@@ -146,14 +146,14 @@ struct straggle_store {
         }
     }
 };
-// As it is between two times that everything is put in order, about.
+// A typical state between two times that everything is sorted.
 struct straggle_in_use : straggle_store {
     explicit straggle_in_use(data_set const& all) : straggle_store(all) {
         for (std::size_t i = 0; i < d.records / 16; ++i) (void)store.add(d.row(i), static_cast<double>(i));
     }
 };
 
-// Definition 1 as it stands, weight / range^2 aside.
+// Definition 1 literally, weight / range^2 aside.
 struct scalar_scan {
     data_set const& d;
     std::vector<double> scales{};
@@ -350,7 +350,7 @@ void nearest(benchmark::State& state, shape how) {
     }
 }
 
-// What has to be done before the first question with other weights; the library has nothing to do.
+// The work before the first query with other weights; the library has none.
 template <class Rival>
 void new_weights(benchmark::State& state, shape how) {
     data_set const& d = data(state, how);
@@ -367,7 +367,7 @@ void arrange(benchmark::State& state, shape how) {
     state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(d.records));
 }
 
-// From the first record on, or each for another one.
+// Grows from the first record on, or replaces a record with each.
 enum class filling { growing, oldest, random };
 
 template <filling How>

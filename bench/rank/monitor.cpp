@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Watching nodes for ever (DSB algorithm 1 as a component): `observe` per attempt and `rank` per pair of a
+/// Watching nodes for good (DSB algorithm 1 as a component): `observe` per attempt and `rank` per pair of a
 /// job and a node, against ranking all attempts anew, against the per-tracker sums of Hadoop MR1 in several
 /// hash maps, and against a std::map of pairs with Welford's update. Then storing and merging, and the bytes
 /// a pair takes.
@@ -41,7 +41,7 @@
 
 namespace {
 
-// Bytes that are held now: std::allocator tells every size when it gives memory back.
+// Bytes that are held now: std::allocator passes the size of all memory that it frees.
 std::size_t bytes_held = 0;
 
 } // namespace
@@ -115,7 +115,7 @@ struct watching {
     [[nodiscard]] std::size_t pairs() const { return all.pairs(); }
 };
 
-// The library without slowdowns, which no rival tells.
+// The library without slowdowns, which no rival computes.
 template <class Record>
 struct watching_scores : watching<Record> {
     watching_scores() { this->all = monitor<Record>(fields<Record>, {.ranking = {.slowdowns = false}}); }
@@ -145,7 +145,7 @@ struct welford {
         m2 += other.m2 + d * d * n * other.n / both;
         n = both;
     }
-    // What one job has on the node, in deviations of the job.
+    // Adds what one job has on the node, in deviations of the job.
     void add_scores(welford const& durations, double job_mean, double job_sd) {
         merge({durations.n, (durations.mean - job_mean) / job_sd, durations.m2 / (job_sd * job_sd)});
     }
@@ -249,11 +249,11 @@ void per_item(benchmark::State& state, Count items) {
     state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(items));
 }
 
-// Every attempt from the first on: most of them bring a new pair, and all memory is asked for.
+// Every attempt from the first on: most of them bring a new pair, and all memory is allocated.
 template <template <class> class Keeper, class Record, order How>
 void BM_observe(benchmark::State& state) {
     auto const records = history<Record, How>(state);
-    // Once untimed: else whoever runs first pays for every page that the kernel gives, which malloc keeps.
+    // Once untimed: otherwise the first to run pays for every page that the kernel gives, which malloc keeps.
     {
         Keeper<Record> keeper;
         for (auto const& r : records) keeper.observe(r);
@@ -275,7 +275,7 @@ void BM_observe(benchmark::State& state) {
     per_item(state, records.size());
 }
 
-// The same attempts again and again: every pair is there.
+// The same attempts again and again: every pair exists.
 template <template <class> class Keeper, class Record, order How>
 void BM_observe_again(benchmark::State& state) {
     auto const records = history<Record, How>(state);
@@ -321,7 +321,7 @@ void BM_restore(benchmark::State& state) {
     per_item(state, w.pairs());
 }
 
-// Two shards that have every other attempt each.
+// Two shards that have every second attempt each.
 template <class Record>
 void BM_merge(benchmark::State& state) {
     auto const records = history<Record, order::by_time>(state);
@@ -391,7 +391,7 @@ void bytes(std::string const& name) {
 
 [[maybe_unused]] bool const registered = [] {
 #if defined(__GLIBC__)
-    // Keep what is freed: else it is chance whose memory the kernel has to bring back in each round.
+    // Keep what is freed: otherwise chance decides whose memory the kernel has to bring back in each round.
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     mallopt(M_TOP_PAD, 1 << 26);
     mallopt(M_MMAP_THRESHOLD, 1 << 30);

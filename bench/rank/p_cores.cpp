@@ -54,7 +54,7 @@ fleet realistic(std::size_t n, std::uint64_t seed) {
     }
     return f;
 }
-// A uniform fleet but for one node in a hundred.
+// A uniform fleet except for one node in a hundred.
 fleet few_slow(std::size_t n, std::uint64_t seed) {
     fleet f = realistic(n, seed);
     for (std::size_t i = 0; i < n; ++i) {
@@ -228,7 +228,7 @@ struct boost_graph {
                 if (straggle::rank::points_at(straggle::rank::edge_rule::closed, f.low[i], f.high[i],
                                               f.low[j], f.high[j]))
                     boost::add_edge(i, j, g);
-        std::vector<std::size_t> order; // whoever is pointed at comes first
+        std::vector<std::size_t> order; // nodes that are pointed at come first
         order.reserve(n);
         boost::topological_sort(g, std::back_inserter(order));
         for (std::size_t const v : order) {
@@ -245,8 +245,8 @@ struct boost_graph {
 
 using maker = fleet (*)(std::size_t, std::uint64_t);
 
-// Small fleets by the dozen, each different: on one fleet again and again the processor learns the outcome of
-// every comparison by heart, which flatters whoever branches on data.
+// Small fleets by the dozen, each different: on a single fleet the branch predictor would learn the outcome
+// of every comparison by heart, which flatters code that branches on data.
 std::vector<fleet> const& fleets(maker make, std::size_t n) {
     static std::map<std::pair<maker, std::size_t>, std::vector<fleet>> known;
     std::vector<fleet>& all = known[{make, n}];

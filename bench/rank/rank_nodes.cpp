@@ -68,7 +68,7 @@ struct welford {
     [[nodiscard]] double sd() const { return std::sqrt(m2 / n); }
 };
 
-// `Slowdowns`: as usual; without them it tells levels and scores alone, which is what the rivals are after.
+// `Slowdowns`: the default; without them it computes levels and scores alone, like the rivals.
 template <class Duration, order How, bool Slowdowns = true>
 void BM_straggle(benchmark::State& state) {
     auto const records = history<Duration>(state, 1000, How);
@@ -130,7 +130,7 @@ void BM_map(benchmark::State& state) {
     group_with_maps<Map>(state, history<double>(state, 1000, How));
 }
 
-// No rival but a bound: the two passes that a job's mean and deviation ask for, into tables of known size,
+// Not a rival but a bound: the two passes that a job's mean and deviation require, into tables of known size,
 // with nothing checked, counted or ranked, and sums that lose the variance of long durations.
 template <order How>
 void BM_bare_passes(benchmark::State& state) {
@@ -211,10 +211,10 @@ void BM_literal_algorithm_1(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-// One history on several threads of the caller: each ranks the jobs that are its own, then one puts the nodes
-// together; against one ranker over all records in order of time. Manual time: processor time of the slowest
-// thread, and of putting together. So it means the same on a machine with other work. Who deals the records
-// out by job is not part of it: a scheduler has them by job, and a reader deals them as it reads.
+// One history on several threads of the caller: each ranks its own jobs, then one combines the nodes; against
+// one ranker over all records in order of time. Manual time: processor time of the slowest thread, and of
+// combining, so that it means the same on a machine with other work. Distributing the records by job is not
+// part of it: a scheduler has them by job, and a reader distributes them as it reads.
 double processor_seconds() {
     std::timespec t{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The Hungarian method with potentials, rows put in one after the other, as it is found in textbooks: a
-/// rival for benchmarks, an oracle for tests.
+/// The textbook Hungarian method with potentials, which inserts one row after the other: a rival for
+/// benchmarks, an oracle for tests.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace straggle_bench {
 
 /// Gives each row the column with which the sum of costs is the least.
 /// @param rows not more than columns
-/// @param costs_of_row called with a row, returns what is called with a column: the cost
+/// @param costs_of_row called with a row, returns a function from a column to the cost
 /// @param row_of written: for column j at place j + 1 the row that has it, counted from 1; 0 for none
 template <class CostsOfRow>
 void hungarian(std::size_t rows, std::size_t columns, CostsOfRow&& costs_of_row,

@@ -3,8 +3,9 @@
 
 /// @file
 /// `node_aware` as a scheduler would write it from its description: tasks grouped by host in a
-/// std::unordered_map, what the siblings of a task say summed up over them, each formula where it is needed.
-/// For jobs without predictions, node models and waiting tasks, with the rule's defaults. It checks nothing.
+/// std::unordered_map, the evidence of a task's siblings summed up over them, each formula where it is
+/// needed. For jobs without predictions, node models and waiting tasks, with the rule's defaults. It checks
+/// nothing.
 #pragma once
 
 #include "plain_rules.hpp"
@@ -203,7 +204,7 @@ class node_aware_rule {
             1 / (variance_ + slow * from_slow + (1 - slow) * from_good + slow * (1 - slow) * apart * apart)};
     }
 
-    // All tasks of the host share what it has; nobody waits for the places of those that end.
+    // All tasks of the host share its capacity; no task takes over the slots of those that end.
     [[nodiscard]] double emptying(std::size_t i) const {
         auto const& tasks = hosts_.at(job_.running[i].host);
         double const rest = (1 - job_.running[i].progress) * usual(i);

@@ -3,7 +3,7 @@
 
 /// @file
 /// Each rule as a scheduler would write it from its description, over its own tasks: a loop or two, a vector
-/// of what was found, std::sort. They check nothing and tell no threshold.
+/// of what was found, std::sort. They check nothing and report no threshold.
 #pragma once
 
 #include "scheduler_job.hpp"

@@ -48,7 +48,7 @@ inline constexpr straggle::running_fields task_fields{.node = &task::host,
                                                       .input = &task::input,
                                                       .copies = &task::attempts};
 
-/// So many running tasks and as many that have finished, ten running ones per host, in random order of hosts.
+/// Makes running tasks and as many that have finished, ten running ones per host, in random order of hosts.
 /// Tasks take 100 on good hosts. `slow_per_cent` of the hosts need seven times as long; their tasks have
 /// begun earlier and done less, so that every rule suspects these tasks and no others.
 inline scheduler_job make_job(std::size_t tasks, std::uint32_t slow_per_cent, std::uint64_t seed = 42) {

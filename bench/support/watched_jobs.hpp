@@ -30,8 +30,8 @@ inline void sizes_and_shares(benchmark::internal::Benchmark* b) {
         for (std::int64_t const tasks : {1'000, 10'000, 100'000, 1'000'000}) b->Args({tasks, slow});
 }
 
-/// Jobs to be looked at in turn, sixteen if they are small: a processor would learn all branches of a small
-/// one by heart. Made once, as benchmarks are started again and again.
+/// Jobs to be looked at in turn, sixteen if they are small: the branch predictor would learn a single small
+/// one by heart. Made once, because benchmarks are started repeatedly.
 inline std::vector<watched_job>& jobs_of(benchmark::State const& state) {
     static std::map<std::pair<std::int64_t, std::int64_t>, std::vector<watched_job>> made;
     std::vector<watched_job>& jobs = made[{state.range(0), state.range(1)}];
@@ -46,7 +46,7 @@ inline std::vector<watched_job>& jobs_of(benchmark::State const& state) {
     return jobs;
 }
 
-/// Benchmarks that have shown once that both say the same: it may take long.
+/// Benchmarks that have shown once that both name the same suspects: the check may take long.
 class agreements {
   public:
     template <class Check>

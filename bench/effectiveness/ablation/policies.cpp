@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The library without one of its mechanisms: by an option, by keeping something from it, or by a switch in
+/// The library without one of its mechanisms: by an option, by withholding data from it, or by a switch in
 /// headers that switches.py has made for this file alone.
 #include "../policies/library_policy.hpp"
 
@@ -27,7 +27,7 @@ struct ablation {
     void (*change)(straggle::mitigator_options&) = [](straggle::mitigator_options&) {};
 };
 
-// Nothing is held against a node: neither excluded nor a last resort, however it is.
+// Never excludes a node or makes it a last resort.
 void excludes_nothing(straggle::mitigator_options& o) {
     o.nodes.fail_open = 0;
 }

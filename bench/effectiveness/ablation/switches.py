@@ -18,7 +18,7 @@ inline bool is_off(unsigned which) { return (off & which) != 0; }
 }
 """
 
-# name, header, piece, what stands there instead
+# name, header, piece, its replacement
 POINTS = [
     ("races", "mitigate/speculator.hpp",
      "    void observe_race(detail::task_note& n, ended_row const& e) {\n", "{0}        if (OFF) return;\n"),
@@ -42,7 +42,7 @@ def main():
     shutil.copytree(source, out)
     names = list(dict.fromkeys(p[0] for p in POINTS))
     (out / "switches.hpp").write_text(HEAD % ", ".join(f"{n} = 1u << {i}" for i, n in enumerate(names)))
-    # All names are other ones than in the headers as they are: both can be in one program.
+    # Renames everything, so that one program can contain these headers and the original ones.
     points = POINTS + [("", "base/config.hpp", "#define STRAGGLE_ABI  ",
                         "#include <switches.hpp>\n#define STRAGGLE_ABI switched\n#define STRAGGLE_ABI_OF_FLAGS  ")]
     for name, header, piece, instead in points:

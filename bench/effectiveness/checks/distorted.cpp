@@ -2,7 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What stands between a cluster and a policy, against what it is said to be; and what the second table has.
+/// Checks that the distortions between a cluster and a policy are as specified, and the scenarios of the
+/// second table.
 #include "support.hpp"
 
 #include "../cluster/speed.hpp"
@@ -39,7 +40,7 @@ TEST_CASE("ends are reported late by anything up to the most") {
     CHECK(run(p, *seen).job_times[0] == doctest::Approx(1000)); // the cluster itself is not late
     double sum = 0, most = 0;
     for (double const l : late) sum += l, most = std::max(most, l);
-    // In rounds of a second the mean is half a second more; the last 150 are not passed on.
+    // Rounds of a second add half a second on average; the last 150 are not passed on.
     CHECK(sum / static_cast<double>(late.size()) == doctest::Approx(15.5).epsilon(0.03));
     CHECK(most <= 31);
     CHECK(late.size() > 4700);
@@ -69,7 +70,7 @@ TEST_CASE("of reports as many are lost, of clocks all are off, of plans each fif
     CHECK(std::fabs(ahead / static_cast<double>(looks)) < 4); // 20 / sqrt(3 * 100) is 1.2
     CHECK(most > 18);
     CHECK(most <= 20);
-    CHECK(r.healthy_out == doctest::Approx(996).epsilon(0.01)); // from the fifth plan on, as the fifths say
+    CHECK(r.healthy_out == doctest::Approx(996).epsilon(0.01)); // from the fifth plan on, which is obeyed
 }
 
 std::filesystem::path const table = std::filesystem::path(LAB_FOLDER) / "scenarios" / "wild.csv";
@@ -98,7 +99,7 @@ TEST_CASE("load swings by the hour") {
         all += 1;
         up += std::fmod(j.arrival, 3600) < 1800 ? 1 : 0;
     }
-    // The integral of 1 + a sin over the first half, of that over the whole.
+    // The integral of 1 + a sin over the first half, divided by that over the whole.
     CHECK(up / all == doctest::Approx(0.5 + 0.625 / std::numbers::pi).epsilon(0.01));
 }
 

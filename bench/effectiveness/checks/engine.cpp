@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The simulated cluster against runs that can be worked out by hand.
+/// The simulated cluster against runs computed by hand.
 #include "support.hpp"
 
 #include "../cluster/attempt.hpp"
@@ -53,7 +53,7 @@ TEST_CASE("the first attempt to finish wins, the other is killed") {
     t.does = [&](cluster_view const& v, decisions& out) {
         if (copied || v.now < 20) return;
         auto const on = v.running[0].node;
-        p.nodes[1 - on].faults.clear(); // the copy is quick: 20 + 100
+        p.nodes[1 - on].faults.clear(); // the copy is fast: 20 + 100
         out.copies.push_back({0, 0, 1 - on});
         copied = true;
     };

@@ -40,7 +40,7 @@ TEST_CASE("gangs: a step ends with its slowest rank, and what is not own work is
         }
         for (double const t : took) CHECK(t == doctest::Approx(job.now() - before));
         CHECK(least >= 0);
-        CHECK(least < 0.01); // the slowest hardly waits
+        CHECK(least < 0.01); // the slowest barely waits
     }
 }
 

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The same cluster, jobs and policies here and on the simulator of `bench/papers`, which is SimGrid's. Apart
-/// from the other checks, as it needs SimGrid (STRAGGLE_BUILD_PAPERS).
+/// The same cluster, jobs and policies here and on the simulator of `bench/papers`, which is SimGrid.
+/// Separate from the other checks, because it needs SimGrid (STRAGGLE_BUILD_PAPERS).
 #include "../cluster/engine.hpp"
 #include "../policies/make_policy.hpp"
 #include "../run/measurement.hpp"
@@ -51,7 +51,7 @@ lab::plan small_cluster(std::uint64_t seed) {
     }
     std::vector<double> arrivals;
     for (std::size_t j = 0; j < jobs; ++j)
-        arrivals.push_back(std::floor(d.uniform(0, work / (load * nodes * slots)))); // in a round
+        arrivals.push_back(std::floor(d.uniform(0, work / (load * nodes * slots)))); // on a round
     std::sort(arrivals.begin(), arrivals.end());
     for (std::size_t j = 0; j < jobs; ++j) p.jobs[j].arrival = arrivals[j];
     return p;
@@ -90,7 +90,7 @@ std::vector<double> run_there(char const* name, std::uint64_t seed) {
     together::obeyed decides(name, what, seed);
     cluster::result const r = cluster::run(what, decides);
     lab::result same;
-    for (auto const& j : r.jobs) same.job_times.push_back(j.took() - 0.5); // heard of in the next round
+    for (auto const& j : r.jobs) same.job_times.push_back(j.took() - 0.5); // reported in the next round
     for (auto const& a : r.attempts)
         (a.how == cluster::ending::finished ? same.useful : same.wasted) += a.took();
     lab::measurement const m = lab::measure(same);
@@ -112,7 +112,7 @@ class contrary final : public cluster::policy {
     }
 };
 
-// Three machines of one slot and three tasks: 1 if all of what `contrary` wants was done.
+// Three machines of one slot and three tasks: 1 if everything that `contrary` requests was done.
 std::vector<double> is_obeyed() {
     cluster::plan p;
     p.breath_noise = 0;

@@ -3,8 +3,8 @@
 
 /// @file
 /// Against queueing theory: exponential arrivals and times, c servers, one queue (M/M/c). A queue forgets so
-/// slowly that a run of any bearable length is off by chance. So the cluster is compared with an exact queue
-/// that serves the very same tasks, and that queue, which is fast, with theory.
+/// slowly that a run of any reasonable length is off by chance. So the cluster is compared with an exact
+/// queue that serves the very same tasks, and that queue, which is fast, with theory.
 #include "support.hpp"
 
 #include "../cluster/attempt.hpp"
@@ -34,7 +34,7 @@ double expected_wait(int servers, double load) {
     return all_busy / (below + all_busy) / (servers * (1 - load));
 }
 
-// Each in turn goes to whichever server is free first.
+// Each task in turn goes to the server that is free first.
 template <class NextArrival, class NextService>
 double wait_in_queue(int servers, std::size_t tasks, NextArrival arrival, NextService service) {
     std::priority_queue<double, std::vector<double>, std::greater<>> free;
@@ -53,7 +53,7 @@ plan queue_of(int servers, double load, std::uint64_t seed) {
     plan p;
     p.nodes.resize(static_cast<std::size_t>(servers));
     p.lucks = {{luck_kind::exponential}};
-    p.heartbeat = 0.001; // all is heard of in rounds, which must not show
+    p.heartbeat = 0.001; // ends are reported in rounds, which must not show
     p.seed = seed;
     draw arrivals(seed, 99);
     double now = 0;

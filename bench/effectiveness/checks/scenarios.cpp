@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The frozen table, what seeds make of it, and that runs are the same everywhere.
+/// Checks the frozen table, what seeds make of it, and that runs are the same everywhere.
 #include "../policies/make_policy.hpp"
 #include "../run/measurement.hpp"
 #include "../run/options.hpp"
@@ -51,7 +51,7 @@ TEST_CASE("load is work over what the nodes can do by design; a seed makes one p
         for (job_spec const& j : p.jobs)
             for (task_spec const& t : j.tasks) work += t.work + p.launch;
         for (node_spec const& n : p.nodes) capacity += n.slots * n.speed;
-        // The last arrival of n in a time comes at n / (n + 1) of it.
+        // The last of n arrivals in a period is expected at n / (n + 1) of it.
         double const n = static_cast<double>(p.jobs.size());
         CAPTURE(s.name);
         CHECK(work / (capacity * p.jobs.back().arrival * (n + 1) / n) ==
@@ -64,7 +64,7 @@ TEST_CASE("load is work over what the nodes can do by design; a seed makes one p
 }
 
 TEST_CASE("the same seed makes the same run, by any compiler") {
-    // As g++ 12 had it.
+    // Results of g++ 12.
     struct {
         char const* scenario;
         char const* policy;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Small clusters, and a policy that does what a test tells it.
+/// Small clusters, and a policy whose decisions a test sets.
 #pragma once
 
 #include "../cluster/engine.hpp"
@@ -14,7 +14,7 @@
 
 namespace lab_checks {
 
-/// A cluster of nodes with one slot of speed 1, and one job of equal tasks at time 0; nobody is lucky.
+/// A cluster of nodes with one slot of speed 1, and one job of equal tasks at time 0, without luck.
 inline lab::plan small_plan(std::size_t nodes, std::size_t tasks, double work) {
     lab::plan p;
     p.nodes.resize(nodes);
@@ -25,7 +25,7 @@ inline lab::plan small_plan(std::size_t nodes, std::size_t tasks, double work) {
     return p;
 }
 
-/// Records all that ends, and decides as it is told.
+/// Records all ends, and returns the decisions that a test has set.
 class told final : public lab::policy {
   public:
     std::function<void(lab::cluster_view const&, lab::decisions&)> does{};

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What is counted while a cluster runs, and what has to come out even.
+/// Counts while a cluster runs, and checks that the accounts balance.
 #pragma once
 
 #include "engine.hpp"
@@ -18,9 +18,9 @@ class accounts {
 
     /// An attempt has ended.
     void add(attempt_record const& r);
-    /// Who is out of service, from now until the next round.
+    /// Counts the nodes that are out of service from now until the next round.
     void count_out(std::span<node_view const> nodes, decisions const& wants, double now);
-    /// Every task was finished once, and all time of slots is accounted for.
+    /// Checks that every task was finished once, and that all slot time is accounted for.
     void check() const;
 
   private:

@@ -18,7 +18,7 @@ draw draw_for(plan const& what, purpose p, attempt_record const& who) {
     return {what.seed, p, who.job, who.task, who.number};
 }
 
-// What a task that has done a share of its work says.
+// The progress that a task reports when a share of its work is done.
 double shown_of(plan const& what, attempt const& a, double share, draw& noise) {
     switch (what.progress) {
     case progress_mode::noisy:

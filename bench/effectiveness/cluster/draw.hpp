@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Random numbers that are the same everywhere and whatever a policy does: each thing that chance decides has
-/// an engine of its own, made from what it is about, not from how many draws were made before.
+/// Random numbers that are the same everywhere and under every policy: each random event has its own engine,
+/// seeded by what the event is about, not by the number of earlier draws.
 #pragma once
 
 #include "../../support/split_mix.hpp"
@@ -33,12 +33,12 @@ class draw : public straggle_bench::split_mix {
     std::size_t below(std::size_t n) { return static_cast<std::size_t>(uniform() * static_cast<double>(n)); }
     double exponential(double mean) { return -mean * std::log(1 - uniform()); }
     double normal() {
-        double const r = std::sqrt(-2 * std::log(1 - uniform())); // drawn first, whoever compiles it
+        double const r = std::sqrt(-2 * std::log(1 - uniform())); // drawn first, with every compiler
         return r * std::cos(2 * std::numbers::pi * uniform());
     }
     /// With mean 1.
     double lognormal(double sigma) { return std::exp(sigma * normal() - sigma * sigma / 2); }
-    /// With mean 1, but for what is cut off: the longest in ten thousand. @pre `alpha > 1`
+    /// With mean 1, except that the longest in ten thousand are cut off. @pre `alpha > 1`
     double pareto(double alpha) {
         double const left = 1 - uniform();
         return (alpha - 1) / alpha * std::pow(left > 1e-4 ? left : 1e-4, -1 / alpha);

@@ -25,7 +25,7 @@ namespace {
 
 struct task_state {
     std::vector<std::uint32_t> running{}; // of the attempts
-    std::uint32_t attempts = 0;           // that were made
+    std::uint32_t attempts = 0;           // made so far
     bool finished = false;
 };
 
@@ -297,7 +297,7 @@ class master final : public truth {
         }
     }
 
-    // Jobs are served in order of arrival. A job whose task would rather wait is passed over in this round.
+    // Serves jobs in order of arrival. A job whose task would rather wait is passed over in this round.
     void place_tasks() {
         std::uint32_t waiting = 0;
         for (std::uint32_t const j : active_) waiting += jobs_[j].waiting();
@@ -311,8 +311,8 @@ class master final : public truth {
                 if (!place_one(j)) break;
     }
 
-    // Which nodes a task gets whose policy does not choose: all of `normal` equally likely, then last
-    // resorts.
+    // The order in which tasks get nodes if the policy does not choose: all of `normal` equally likely, then
+    // last resorts.
     void draw_order() {
         for (service const to : {service::normal, service::last_resort}) {
             std::vector<std::uint32_t>& drawn = drawn_[to == service::last_resort];

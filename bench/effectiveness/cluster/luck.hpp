@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What attempts of equal tasks on equal nodes differ by.
+/// Random differences between attempts of equal tasks on equal nodes.
 #pragma once
 
 #include "draw.hpp"
@@ -14,13 +14,13 @@ namespace lab {
 
 enum class luck_kind : std::uint8_t { none, lognormal, pareto, exponential, resampled };
 
-/// A factor with mean 1, but for the share of attempts that something goes wrong with.
+/// A factor with mean 1, except for the share of attempts that go wrong.
 struct luck_model {
     luck_kind kind = luck_kind::none;
     double parameter = 0;       ///< sigma of the lognormal, exponent of the Pareto
-    std::vector<double> seen{}; ///< with mean 1: what is resampled
+    std::vector<double> seen{}; ///< with mean 1: the values to draw from
     double slow_share = 0;      ///< of attempts
-    double slow_factor = 1;     ///< that take that many times as long
+    double slow_factor = 1;     ///< the slowdown of these
 
     double operator()(draw& d) const {
         double const usual = base(d);

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a simulation is told: nodes, what goes wrong with them, and the jobs that arrive. Plain data; all
+/// The input of a simulation: nodes, what goes wrong with them, and the jobs that arrive. Plain data; all
 /// times in seconds, all work in seconds on a slot of speed 1.
 #pragma once
 
@@ -19,7 +19,7 @@ struct time_span {
     double to = 0;
 };
 
-/// From a time on a node takes that many times as long as it should.
+/// From a time on, a node takes this many times as long as by design.
 struct speed_step {
     double from = 0;
     double slowdown = 1;
@@ -31,32 +31,32 @@ struct node_spec {
     std::uint32_t domain = 0;         ///< its rack
     double speed = 1;                 ///< of a slot, by design
     std::vector<speed_step> faults{}; ///< in order of time
-    std::vector<time_span> away{};    ///< in order of time: not there, its tasks are lost
+    std::vector<time_span> away{};    ///< in order of time: absent, its tasks are lost
     std::vector<time_span> holes{};   ///< in order of time: all attempts fail
 };
 
 struct task_spec {
     double work = 1;  ///< without luck
-    double input = 0; ///< its size as a scheduler knows it; 0: not told
+    double input = 0; ///< its size as the scheduler knows it; 0: unknown
 };
 
 struct job_spec {
     double arrival = 0;
     std::uint32_t kind = 0; ///< jobs of the same work
-    std::uint32_t luck = 0; ///< which of the plan's its attempts have
+    std::uint32_t luck = 0; ///< index into the plan's `lucks`
     std::vector<task_spec> tasks{};
     bool follows = false;    ///< a further stage: begins when the one before it in the plan is over
     bool is_service = false; ///< its time is not one of the job times
-    double deadline = 0;     ///< when it has to end; 0: it has none
+    double deadline = 0;     ///< when it has to end; 0: none
     std::array<double, 3> phases{1. / 3, 1. / 3, 1. / 3}; ///< shares of the work; each reports a third
 };
 
-/// What a running attempt says of itself.
+/// How running attempts report progress.
 enum class progress_mode : std::uint8_t {
     exact,
-    noisy,   ///< off by a factor of its own, 10 % or so, and by a little more in each report
+    noisy,   ///< off by a factor of each attempt, about 10 %, and by a little more in each report
     jumping, ///< 90 % when 60 % is done, then nothing until the end
-    phased,  ///< three phases count the same, whatever they take
+    phased,  ///< three phases count equally, however long they take
     absent,
 };
 
@@ -67,18 +67,18 @@ struct plan {
     double heartbeat = 1;       ///< between two rounds of the master, which learns of ends in them
     double report_interval = 2; ///< between two reports of an attempt
     double launch = 0;          ///< before an attempt begins to work
-    double copy_start = 0;      ///< the same, of copies, beside that
-    double failures = 0;        ///< share of attempts that fail somewhere on their way
-    double preempted = 0;       ///< share of attempts that others stop somewhere on their way
-    double hole_time = 1;       ///< after which an attempt fails where all do
+    double copy_start = 0;      ///< additional, for copies
+    double failures = 0;        ///< share of attempts that fail at a random point
+    double preempted = 0;       ///< share of attempts that others stop at a random point
+    double hole_time = 1;       ///< time after which an attempt fails on a node where all do
     progress_mode progress = progress_mode::exact;
     double contention =
         0; ///< where all slots are busy all take so much longer; needs a cluster without holes,
     bool shares_link =
         false;           ///< absences and failures; true: all slots of the cluster instead of those of a node
-    double locality = 1; ///< a task takes so many times as long on 30 % of the nodes
+    double locality = 1; ///< slowdown of a task on 30 % of the nodes
     std::uint32_t decide_every = 1; ///< heartbeats
-    bool copies_first = false;      ///< copies are placed before the tasks that wait
+    bool copies_first = false;      ///< copies are placed before waiting tasks
     bool classes_told = true;
     std::uint64_t seed = 1;
 };

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What the master of the simulated cluster asks of a policy, and what it shows it. The engine knows nothing
-/// of any policy; a policy knows nothing of the engine. Jobs, tasks of a job and nodes are numbered from 0.
+/// The interface between the master of the simulated cluster and a policy. The engine knows nothing about
+/// policies, and a policy nothing about the engine. Jobs, tasks of a job and nodes are numbered from 0.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace lab {
 enum class ending : std::uint8_t {
     finished,
     failed,
-    killed, ///< another attempt of the task won, or the policy wanted it
+    killed, ///< another attempt of the task won, or the policy requested it
     lost,   ///< with its node
 };
 
@@ -30,7 +30,7 @@ struct attempt_record {
     std::uint32_t number = 0; ///< of the task's attempts, from 0
     double start = 0;
     double end = 0;
-    double input = 0; ///< 0: not told
+    double input = 0; ///< 0: unknown
     ending how = ending::finished;
     bool copy = false;
     bool outrun = false; ///< killed because another attempt won
@@ -44,16 +44,16 @@ struct running_attempt {
     std::uint32_t node = 0;
     std::uint32_t kind = 0;
     std::uint32_t number = 0;
-    std::uint32_t attempts = 1; ///< of the task that run now, this one included
+    std::uint32_t attempts = 1; ///< running attempts of the task, including this one
     double start = 0;
-    double input = 0;                 ///< 0: not told
+    double input = 0;                 ///< 0: unknown
     std::optional<double> progress{}; ///< as last reported, from 0 to 1
     double reported = 0;              ///< when; the start if it has not reported
     bool copy = false;
     std::optional<double> deadline{}; ///< of its job
 };
 
-/// A job that has arrived and is not over.
+/// A job that has arrived and is not finished.
 struct job_view {
     std::uint32_t job = 0;
     std::uint32_t kind = 0;
@@ -69,7 +69,7 @@ struct job_view {
 struct node_view {
     std::uint32_t slots = 0;
     std::uint32_t busy = 0;
-    std::uint32_t copies = 0; ///< of the busy ones
+    std::uint32_t copies = 0; ///< busy slots that run copies
     std::optional<std::uint32_t> machine_class{};
     std::uint32_t domain = 0;
     bool away = false;
@@ -83,7 +83,7 @@ struct cluster_view {
     std::span<job_view const> jobs;           ///< in order of arrival
     std::span<node_view const> nodes;
     std::uint32_t waiting = 0; ///< tasks without a slot
-    bool copies_first = false; ///< copies of this round are placed before those tasks, else they were placed
+    bool copies_first = false; ///< copies of this round are placed before those tasks, not after
 };
 
 /// What a node gets.
@@ -107,7 +107,7 @@ struct kill_request {
 
 /// What a policy wants. The engine obeys, as far as slots are free and tasks still run.
 struct decisions {
-    std::vector<service> nodes; ///< by node; stays as it is until the policy changes it
+    std::vector<service> nodes; ///< by node; unchanged until the policy changes it
     std::vector<copy_request> copies;
     std::vector<kill_request> kills;
 };
@@ -117,10 +117,10 @@ struct waiting_task {
     std::uint32_t job = 0;
     std::uint32_t task = 0;
     std::uint32_t kind = 0;
-    double input = 0; ///< 0: not told
+    double input = 0; ///< 0: unknown
 };
 
-/// What no scheduler knows. Only the oracle looks.
+/// What no scheduler knows. Only oracles use it.
 class truth {
   public:
     truth() = default;
@@ -129,24 +129,24 @@ class truth {
     virtual ~truth() = default;
     /// Work per second of a slot of the node now; 0 where all attempts fail.
     virtual double speed(std::uint32_t node) const = 0;
-    /// Of a task, without luck.
+    /// The work of a task, without luck.
     virtual double work(std::uint32_t job, std::uint32_t task) const = 0;
-    /// What an attempt has done of it by now.
+    /// The work that an attempt has done by now.
     virtual double done(running_attempt const& attempt) const = 0;
-    /// The work left to an attempt, luck included, where its progress tells it.
+    /// The remaining work of an attempt, including luck, if its progress reveals it.
     virtual std::optional<double> left(running_attempt const& attempt) const = 0;
-    /// Draws from the luck of a job's attempts, sorted.
+    /// Samples of the luck of a job's attempts, sorted.
     virtual std::span<double const> luck(std::uint32_t job) const = 0;
 };
 
-/// What a policy says of an attempt that is late.
+/// What a policy claims about a late attempt.
 struct cause_claim {
     std::uint32_t job = 0;
     std::uint32_t task = 0;
     std::uint32_t number = 0;
     double now = 0;
     std::array<double, 5> probability{}; ///< of node, input, crowd, kind, itself
-    std::array<double, 5> times{};       ///< how many times as long it takes by each
+    std::array<double, 5> times{};       ///< slowdown due to each
 };
 
 class policy {
@@ -159,26 +159,25 @@ class policy {
     policy& operator=(policy const&) = delete;
     virtual ~policy() = default;
 
-    /// Before all else; valid until the end.
+    /// Called before all else; the truth is valid until the end.
     virtual void on_start(truth const&) {}
-    /// An attempt has ended, as the master learns of it.
+    /// The master has learned that an attempt ended.
     virtual void on_task_end(attempt_record const&, double /*now*/) {}
     /// A job is over: nothing of it will be seen again.
     virtual void on_job_end(std::uint32_t /*job*/, double /*now*/) {}
-    /// Whether it wants to decide now; who has nothing to say saves the time to look.
+    /// Whether it wants to decide now; false saves the time to collect the view.
     virtual bool is_due(double /*now*/) { return true; }
     /// Once per round: appends copies and kills to do now, and sets what nodes get from now on.
     virtual void decide(cluster_view const&, decisions&) {}
     /// Which of the free nodes a task gets.
-    /// @param free never empty, in the order of the cluster, whatever service they get: also those that are
-    /// out
-    /// @return an index into `free`; `any`: one drawn from those with `normal` service, of a last resort if
-    /// there is none; or `wait`
+    /// @param free never empty, in the order of the cluster, with any service: includes nodes that are out
+    /// @return an index into `free`; `any`: a random one with `normal` service, or a last resort if there is
+    /// none; or `wait`
     virtual std::uint32_t place(waiting_task const&, std::span<std::uint32_t const> /*free*/,
                                 double /*now*/) {
         return any;
     }
-    /// After all else: why attempts were late, in order of time.
+    /// Called after all else: why attempts were late, in order of time.
     virtual std::span<cause_claim const> claims() const { return {}; }
 };
 

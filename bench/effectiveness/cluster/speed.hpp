@@ -13,14 +13,14 @@
 
 namespace lab {
 
-/// How many times as long as by design the node takes at a time.
+/// The slowdown of the node at a time, relative to its design.
 inline double slowdown_at(node_spec const& node, double time) {
     auto const next = std::upper_bound(node.faults.begin(), node.faults.end(), time,
                                        [](double t, speed_step const& s) { return t < s.from; });
     return next == node.faults.begin() ? 1 : std::prev(next)->slowdown;
 }
 
-/// Calls `part(from, to, speed)` for each stretch of even speed from a time on, until it returns false.
+/// Calls `part(from, to, speed)` for each stretch of constant speed from a time on, until it returns false.
 template <class Part>
 void for_each_stretch(node_spec const& node, double from, Part part) {
     auto next = std::upper_bound(node.faults.begin(), node.faults.end(), from,
@@ -46,7 +46,7 @@ inline double work_between(node_spec const& node, double from, double to) {
     return done;
 }
 
-/// When a slot has done so much work.
+/// The time at which a slot has done this much work.
 inline double time_of(node_spec const& node, double from, double work) {
     double end = from;
     for_each_stretch(node, from, [&](double a, double b, double speed) {

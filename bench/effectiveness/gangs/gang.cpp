@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 4> sections{"data", "forward", "backward"
 constexpr std::array<double, 4> usual{0.1, 0.3, 0.5, 0.1};
 constexpr std::size_t spares = 64;
 
-// Slow for a while, again and again; on average a share of the time.
+// Makes a node slow for a while, repeatedly; on average for a share of the time.
 void make_episodes(node_spec& node, double until, double factor, double shortest, double longest,
                    double share, draw& d) {
     double const gap = (shortest + longest) / 2 * (1 / share - 1);
@@ -86,8 +86,8 @@ gang_job::gang_job(gang_plan const& plan) : plan_(&plan), node_of_(plan.what.ran
     std::iota(node_of_.begin(), node_of_.end(), 0u);
 }
 
-// How much a rank has to compute, times usual. It has the same luck under each policy, and in a step that is
-// made again.
+// How much a rank has to compute, relative to usual. It has the same luck under each policy, and in a step
+// that is repeated.
 double gang_job::load(std::uint32_t rank) const {
     gang_scenario const& what = plan_->what;
     bool is_skewed = false;

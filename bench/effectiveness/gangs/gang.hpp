@@ -57,26 +57,26 @@ struct step_report {
     double duration = 0, waited = 0;
 };
 
-/// A job that runs. A copy of it runs on alone: the oracle tries both futures.
+/// A running job. A copy of it runs on independently: the oracle tries both futures.
 class gang_job {
   public:
     explicit gang_job(gang_plan const& plan);
 
-    /// Makes a step.
+    /// Runs a step.
     /// @param reports receives those of all ranks; may be null
     void step(std::vector<step_report>* reports);
     /// Restarts from the last checkpoint with the next spare node for a rank.
     /// @return false if there is no spare
     bool replace(std::uint32_t rank);
 
-    /// Whether all steps made so far are in the last checkpoint.
+    /// Whether the last checkpoint contains all steps so far.
     [[nodiscard]] bool is_saved() const { return at_ % plan_->what.checkpoint == 0; }
     [[nodiscard]] bool over() const { return at_ == plan_->what.steps; }
     [[nodiscard]] double now() const { return now_; }
     [[nodiscard]] std::uint32_t steps_left() const { return plan_->what.steps - at_; }
     [[nodiscard]] double since_checkpoint() const { return is_saved() ? 0 : now_ - saved_; }
     [[nodiscard]] std::uint32_t replaced() const { return replaced_; }
-    /// How many times as long as usual its node, or its link, takes now.
+    /// The current slowdown of its node or its link.
     [[nodiscard]] double slowdown_of(std::uint32_t rank) const;
 
   private:

@@ -57,8 +57,8 @@ double end_without(gang_job job, std::uint32_t rank, bool at_checkpoint) {
     return end_of(job);
 }
 
-// Knows which node is slow from its first second on, and what comes: replaces it where the job then ends
-// earlier than if it did so after the next checkpoint, or never.
+// Knows which node is slow from its first second on, and the future: replaces it if the job then ends earlier
+// than if it did so after the next checkpoint, or never.
 gang_result run_oracle(gang_plan const& plan) {
     gang_job job(plan);
     std::vector<double> before(plan.what.ranks, 1);

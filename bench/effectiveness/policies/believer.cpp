@@ -2,11 +2,11 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A yardstick for copies where nothing reports progress, not a rival. It sees what a scheduler sees, when
-/// attempts begin and end, but knows what nobody is told: how long tasks of a kind take, what luck is like,
-/// and that nodes have episodes of 10 to 40 minutes at a third of their speed, a tenth of their time. What
-/// each node does now it believes by Bayes: for each node a filter goes through all times at which its last
-/// episode may have begun or ended. Copies alone, chosen as the oracle does.
+/// A yardstick for copies where no progress is reported, not a rival. It sees what a scheduler sees: when
+/// attempts begin and end. It also knows what no scheduler does: how long tasks of a kind take, the
+/// distribution of luck, and that nodes have episodes of 10 to 40 minutes at a third of their speed, a tenth
+/// of their time. It infers the present state of each node by Bayes' rule: a filter per node goes through all
+/// times at which its last episode may have begun or ended. It only makes copies, chosen as the oracle does.
 #include "free_slots.hpp"
 #include "make_policy.hpp"
 
@@ -26,7 +26,7 @@ namespace {
 // Of the fault `episodes`.
 constexpr double factor = 3, shortest = 600, longest = 2400, onset = 0.1 / (0.9 * 1500);
 
-// What may be with a node: slow, or healthy, since a time.
+// A possible state of a node: slow or healthy, since a time.
 struct state {
     double since = -1e300;
     double weight = 1;
@@ -37,7 +37,7 @@ struct state {
         double const before = std::clamp(since - begins, 0.0, now - begins), after = now - begins - before;
         return slow ? before + after / factor : before / factor + after;
     }
-    // How long so much work takes from now on, if the episode lasts for as long as can be expected.
+    // How long this much work takes from now on, if the episode lasts as long as expected.
     [[nodiscard]] double time_of(double work, double now) const {
         if (!slow) return work;
         double const old = now - since;
@@ -46,7 +46,7 @@ struct state {
     }
 };
 
-// All that is known of the work of an attempt: pairs of all of it and of its task's part, sorted, to be
+// All that is known about the work of an attempt: pairs of its whole work and its task's part, sorted, to be
 // scaled.
 struct law {
     struct pair {
@@ -98,7 +98,7 @@ class believer final : public policy {
     }
 
   private:
-    // What is known of an attempt's work, and by what it is to be scaled.
+    // What is known about an attempt's work, and the factor that scales it.
     struct known_work {
         law const& of;
         double scale;
@@ -125,7 +125,7 @@ class believer final : public policy {
         }
     }
 
-    // What each node may do, weighed by what began and ended there since the last round.
+    // Weighs the possible states of each node by what began and ended there since the last round.
     void believe(cluster_view const& view) {
         double const now = view.now, passed = then_ > 0 ? now - then_ : 0.0;
         if (now >= next_) {
@@ -166,7 +166,7 @@ class believer final : public policy {
             std::erase_if(nodes_[n], [](state const& s) { return s.weight < 1e-7; });
         }
     }
-    // Episodes begin and end.
+    // Lets episodes begin and end.
     void move(std::vector<state>& states, double now, double passed) {
         double begun = 0, over = 0;
         for (state& s : states) {
@@ -180,7 +180,7 @@ class believer final : public policy {
             }
             s.weight *= 1 - share;
         }
-        // Times of change are told apart by 10 seconds.
+        // Times of change are distinguished to 10 seconds.
         auto const add = [&](bool slow, double weight) {
             for (state& s : states)
                 if (s.slow == slow && s.since > now - 10 && !may_change_) {
@@ -193,7 +193,7 @@ class believer final : public policy {
         add(false, over);
     }
 
-    // Whether a copy shortens the task by more than it costs, over all that may be.
+    // Whether a copy shortens the task by more than it costs, over all possible states.
     bool pays(running_attempt const& a, double now, double there, double price) {
         known_work const w = work_of(a.job, a.task, a.kind, a.input);
         double const begins = a.start + launch_;
@@ -232,7 +232,7 @@ class believer final : public policy {
     law luck_;
     std::map<std::uint32_t, kind_law> kinds_;
     std::vector<std::vector<state>> nodes_;
-    std::vector<double> slow_; // chances
+    std::vector<double> slow_; // probabilities
     std::vector<attempt_record> ended_;
     free_slots free_;
     std::set<std::uint32_t> seen_; // jobs

@@ -3,9 +3,9 @@
 
 /// @file
 /// Dolly (Ananthanarayanan et al., NSDI 2013): each task of a small job is started c times at once, so that
-/// no more than 5 % of jobs as small have a straggler left; a job is cloned whole or not at all, while clones
-/// take no more than 5 % of the slots and 80 % of the slots are not exceeded. The share of stragglers is
-/// measured: tasks that take more than twice their job's median.
+/// no more than 5 % of the jobs of its size still have a straggler; a job is cloned as a whole or not at all,
+/// while clones take no more than 5 % of the slots and 80 % of the slots are not exceeded. The share of
+/// stragglers is measured: tasks that take more than twice their job's median.
 #include "finished_times.hpp"
 #include "free_slots.hpp"
 #include "make_policy.hpp"
@@ -61,14 +61,14 @@ class dolly final : public policy {
         std::set<std::uint32_t> cloned{};
     };
 
-    // Jobs that are seen for the first time.
+    // Handles jobs that are seen for the first time.
     void admit(cluster_view const& view) {
         double busy = view.waiting, clones = 0;
         for (node_view const& n : view.nodes) {
             busy += n.busy;
             clones += n.copies;
         }
-        for (job_view const& job : view.jobs) // those that are still to come
+        for (job_view const& job : view.jobs) // includes clones still to be started
             if (auto const at = clones_.find(job.job); at != clones_.end())
                 clones += at->second.of_each * static_cast<double>(job.tasks - at->second.cloned.size());
         for (job_view const& job : view.jobs) {
@@ -88,7 +88,7 @@ class dolly final : public policy {
     dolly_options how_;
     double slots_;
     draw random_;
-    double stragglers_ = 0, tasks_ = 0; // of all jobs that are over
+    double stragglers_ = 0, tasks_ = 0; // of all finished jobs
     finished_times finished_;
     std::map<std::uint32_t, cloning> clones_; // by job
     free_slots free_;

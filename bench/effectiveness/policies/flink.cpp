@@ -48,7 +48,7 @@ class flink final : public policy {
             if (free_.none()) return;
             if (a->attempts > 1) continue; // max-concurrent-executions
             if (auto const node =
-                    free_.take(view.running, a->task, random_)) // a node of another job's will do
+                    free_.take(view.running, a->task, random_)) // a node of a different job may do
                 out.copies.push_back({a->job, a->task, *node});
         }
     }

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Where a copy can go, for policies that take any free node: the container comes from whoever reports first.
+/// Where a copy can go, for policies that take any free node: the first node to report gets the container.
 #pragma once
 
 #include "../cluster/draw.hpp"

@@ -61,7 +61,7 @@ class late final : public policy {
         return values[static_cast<std::size_t>(at)];
     }
 
-    // By what its tasks, finished and running, have done in all.
+    // Finds slow nodes by the total progress of their tasks, finished and running.
     void slow_nodes(cluster_view const& view) {
         progress_ = done_;
         for (running_attempt const& a : view.running) progress_[a.node] += a.progress.value_or(0);

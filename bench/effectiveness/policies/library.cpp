@@ -14,8 +14,8 @@ std::unique_ptr<policy> make(setup const&) {
     return std::make_unique<library>(parts{Excludes, Copies, Places}, straggle::mitigator_options{});
 }
 
-// What the page gives as the reason of what is missed, tried: copies of which seven in ten should win, and
-// copies as free as those of others.
+// Try the reasons that the page gives for what is missed: copies of which seven in ten should win, and copies
+// as unrestricted as those of others.
 std::unique_ptr<policy> make_sure(setup const&) {
     straggle::mitigator_options o;
     o.copies.least_win = 0.7;

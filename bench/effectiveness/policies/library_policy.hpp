@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The library as a scheduler's author meets it: a `mitigator`, all of its plan obeyed; and the same with one
-/// kind of action only, or passed less than it asks for.
+/// The library as the author of a scheduler uses it: a `mitigator` whose whole plan is obeyed; also with one
+/// kind of action only, or with less data than it can use.
 #pragma once
 
 #include "make_policy.hpp"
@@ -38,7 +38,7 @@ straggle::attempt_status status_of(attempt_record const& a) {
 
 struct parts {
     bool excludes = true, copies = true, places = true;
-    // What it is passed; without kinds all jobs are of one.
+    // Which data it is passed; without kinds, all jobs are of the same kind.
     bool kinds = true, progress = true, classes = true, deadlines = false;
 };
 
@@ -105,7 +105,7 @@ class library final : public policy {
         for (auto const& n : plan.nodes())
             if (use_.excludes) out.nodes[n.row] = service_of(n.state);
         for (auto const& c : plan.copies()) {
-            // Probes are part of exclusions: without them nobody knows whether a node has recovered.
+            // Probes are part of exclusions: without them no recovery is noticed.
             if (!use_.copies && !(use_.excludes && c.is_probe)) continue;
             running_attempt const& a = view.running[c.row];
             out.copies.push_back({a.job, a.task, hosts_[c.node_row].id});

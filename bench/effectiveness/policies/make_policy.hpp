@@ -15,7 +15,7 @@
 
 namespace lab {
 
-/// What is known of a cluster before anything runs.
+/// What is known about a cluster before anything runs.
 struct setup {
     std::uint32_t nodes = 0;
     std::uint32_t slots = 0; ///< of all nodes
@@ -27,9 +27,9 @@ struct setup {
 struct policy_entry {
     std::string_view name;
     std::string_view what; ///< in one line
-    bool is_rival = false; ///< what others do, to be compared with; not the library, not a yardstick
+    bool is_rival = false; ///< an existing policy to compare with: neither the library nor a yardstick
     std::unique_ptr<policy> (*make)(setup const&) = nullptr;
-    bool on_request = false; ///< takes part only where it is named
+    bool on_request = false; ///< runs only if it is named
 };
 
 /// All of them, sorted by name.

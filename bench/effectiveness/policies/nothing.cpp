@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Does nothing: tasks go to any free node, and nobody looks at what runs.
+/// Does nothing: tasks go to any free node, and running tasks are not watched.
 #include "make_policy.hpp"
 
 namespace lab {

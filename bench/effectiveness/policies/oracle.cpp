@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A yardstick, not a rival: knows how fast every node is now, how long tasks are and what luck is like, but
-/// neither the luck of an attempt nor the future. It takes the fastest free node, waits where waiting is
-/// shorter, and copies a task where a copy is expected to end before it.
+/// A yardstick, not a rival: knows how fast every node is now, how long tasks are and the distribution of
+/// luck, but neither the luck of an attempt nor the future. It takes the fastest free node, waits where
+/// waiting is shorter, and copies a task if the copy is expected to end first.
 #include "free_slots.hpp"
 #include "make_policy.hpp"
 
@@ -64,7 +64,8 @@ class oracle final : public policy {
                 best = i;
             }
         if (!(speed > 0)) return wait;
-        // Until one of the faster slots is free, if all that waits goes there; if they can bear the load.
+        // The time until one of the faster slots is free, if all waiting tasks go there and they can carry
+        // the load.
         double fast = 0, fastest = 0;
         for (std::uint32_t n = 0; n < nodes_.size(); ++n)
             if (double const s = truth_->speed(n); s > 1.2 * speed && !nodes_[n].away) {
@@ -86,7 +87,7 @@ class oracle final : public policy {
     }
 
     // Whether a copy shortens the task by more than it costs, over all luck that both may have. With a
-    // deadline, only time after it counts, and missing it as much as four times the task.
+    // deadline, only time after it counts, and missing it counts as much as four times the task.
     bool pays(running_attempt const& a, double here, double there, double price, std::optional<double> due) {
         double const work = truth_->work(a.job, a.task);
         if (!(here > 0)) return true;
@@ -97,8 +98,8 @@ class oracle final : public policy {
             static_cast<std::size_t>(std::upper_bound(luck.begin(), luck.end(), done) - luck.begin());
         if (!known && from == luck.size()) return false;
         constexpr std::size_t parts = 16;
-        double rest = 0, first = 0; // means: of what is left, of when the first of the two ends,
-        double gain = 0;            // of what that is worth
+        double rest = 0, first = 0; // means: of the remaining time, of when the first of the two ends,
+        double gain = 0;            // of the worth of that
         auto const worth = [&](double end) {
             return !due ? end : end > *due ? end - std::max(*due, 0.0) + (*due > 0 ? 4 * work : 0.0) : 0.0;
         };

@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Yardsticks of exclusions, not rivals: what they could bring if weak nodes were known from their first
-/// second. They know how fast every node is now and how much work has arrived, and do nothing but take nodes
-/// out.
+/// Yardsticks for exclusions, not rivals: what exclusions could gain if weak nodes were known from their
+/// first second. They know how fast every node is now and how much work has arrived, and only take nodes out
+/// of service.
 #include "make_policy.hpp"
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace lab {
 
 namespace {
 
-// The worst nodes are out within the limit of the library, while the others can carry the work; what is slow
-// otherwise is a last resort.
+// The worst nodes are out, within the limit of the library and while the others can carry the work; other
+// slow nodes are last resorts.
 class oracle_nodes final : public policy {
   public:
     /// @param share of the slots that may be out
-    /// @param bearable load on what is left
+    /// @param bearable load on the remaining nodes
     oracle_nodes(double share, double bearable) : share_(share), bearable_(bearable) {}
 
     void on_start(truth const& knows) override { truth_ = &knows; }

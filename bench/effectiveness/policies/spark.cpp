@@ -35,7 +35,7 @@ class spark final : public policy {
         free_.look(view, [](std::uint32_t) { return true; });
         for (job_view const& job : view.jobs) {
             if (free_.none()) return;
-            // A stage's tasks that wait come before its copies.
+            // Waiting tasks of a stage go before its copies.
             if (job.tasks < 2 || job.waiting > 0) continue;
             auto const& times = finished_[job.job];
             double const needed = std::max(std::floor(how_.quantile * job.tasks), 1.0);

@@ -17,7 +17,7 @@ import results as r
 ALL = "all"
 RESAMPLES = 2000
 HARM = 0.02
-# What a mechanism consists of, where it has files of its own.
+# The files of mechanisms that have their own.
 FILES = {
     "progress": ["predict/progress_trust.hpp", "predict/smoothed_progress.hpp"],
     "races": ["assign/race_record.hpp"],

@@ -60,9 +60,9 @@ class distorted_policy final : public policy {
   private:
     using attempt_key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
     struct report {
-        double last = 0; // that was sent
+        double last = 0; // the last one sent
         std::optional<double> progress{};
-        double reported = 0; // of what arrived
+        double reported = 0; // of the last one that arrived
     };
 
     double ahead(std::uint32_t node) const { return how_.skew * draw(seed_, of_clocks, node).uniform(-1, 1); }

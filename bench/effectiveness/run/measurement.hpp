@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What is kept of one run: a row of the raw results.
+/// The record of one run: a row of the raw results.
 #pragma once
 
 #include "../cluster/engine.hpp"
@@ -38,16 +38,16 @@ struct measurement {
     double others = 0;        ///< mean time of jobs without one, seconds
 };
 
-/// All but scenario, policy, seed and load.
+/// Everything except scenario, policy, seed and load.
 measurement measure(result const& of);
 
 /// A row, without an end of line.
 std::string to_row(measurement const& m);
-/// @throws std::runtime_error if it is none
+/// @throws std::runtime_error if it is not a row
 measurement from_row(std::string const& row);
 
-/// How much longer than under the base policy, and how sure that is: the ratio of the means over seeds, less
-/// 1, and half of its 95 % interval (linearised; the report draws bootstrap samples).
+/// How much longer than under the base policy, and how certain that is: the ratio of the means over seeds,
+/// minus 1, and half of its 95 % interval (linearized; the report draws bootstrap samples).
 struct comparison {
     double point = 0;
     double half_width = 0;

@@ -13,12 +13,12 @@
 
 namespace lab {
 
-/// Seeds that anybody may look at while a default is chosen, and seeds for what is published. They never
-/// meet.
+/// Seeds that may be looked at while a default is chosen, and seeds for published results. They never
+/// overlap.
 inline constexpr std::uint64_t first_tuning_seed = 1, first_reporting_seed = 1000001;
 
 struct options {
-    std::filesystem::path table;        ///< of scenarios
+    std::filesystem::path table;        ///< of the scenarios
     std::filesystem::path histories;    ///< a folder with real task times
     std::filesystem::path out;          ///< raw results; empty: none are kept
     std::filesystem::path causes;       ///< of late attempts; empty: they are not kept
@@ -29,18 +29,18 @@ struct options {
     std::size_t most_seeds = 0;  ///< while a comparison is undecided; 0: no more than `seeds`
     std::size_t drawn = 0;       ///< scenarios drawn instead of those of the table
     std::uint64_t draw_seed = 1; ///< of them
-    bool edges = false;          ///< those at the edge of what is drawn instead
+    bool edges = false;          ///< scenarios at the edge of that range instead
     std::size_t workers = 0;     ///< 0: one for each core
-    bool held_out = false;       ///< those that are not to be looked at, and no others
+    bool held_out = false;       ///< the held-out scenarios, and no others
     bool list = false;
-    double deadlines = 0;        ///< so many times what a job usually takes; 0: there are none
-    std::uint32_t due_every = 1; ///< each so many-th job has one
+    double deadlines = 0;        ///< in units of a job's usual time; 0: none
+    std::uint32_t due_every = 1; ///< every n-th job has one
 };
 
-/// Prints what is wrong, or help, and leaves the program, if it has to.
+/// Parses the command line; prints an error or help and exits if necessary.
 options parse(int argc, char** argv);
 
-/// Whether a name fits a pattern in which * stands for anything.
+/// Whether a name matches a pattern, in which * stands for any text.
 bool fits(std::string const& name, std::string const& pattern);
 
 } // namespace lab

@@ -20,9 +20,9 @@ namespace lab {
 
 namespace {
 
-std::mutex keeping; // what was found, the file, and the terminal
+std::mutex keeping; // guards results, file and terminal
 
-// How far it is, where somebody looks.
+// Shows the progress on a terminal.
 class progress_line {
   public:
     explicit progress_line(std::size_t all) : all_(all), shown_(isatty(STDERR_FILENO) == 1) {}
@@ -77,7 +77,7 @@ void study::run() {
     }
 }
 
-// The first seeds of all; later, as many again of what is not known well enough.
+// First the initial seeds of all; later, as many again of those not known well enough.
 std::vector<study::unit> study::next_units(std::size_t seeds_made) const {
     std::vector<unit> units;
     std::size_t const until =
@@ -86,7 +86,7 @@ std::vector<study::unit> study::next_units(std::size_t seeds_made) const {
     for (std::size_t s = 0; s < scenarios_.size(); ++s)
         for (std::string const& p : policies_)
             if (p == "nothing" || seeds_made == 0 || !is_sure(scenarios_[s].name, p)) unsure[s].push_back(p);
-    // Seed by seed, so that what is stopped early has seen all scenarios.
+    // Seed by seed, so that a study stopped early has seen all scenarios.
     for (std::size_t i = seeds_made; i < until; ++i)
         for (std::size_t s = 0; s < scenarios_.size(); ++s) {
             if (seeds_made > 0 && unsure[s].size() < 2) continue;

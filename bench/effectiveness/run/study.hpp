@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Runs policies on scenarios, several at a time, and keeps what was measured.
+/// Runs policies on scenarios, several at a time, and keeps the measurements.
 #pragma once
 
 #include "../policies/make_policy.hpp"
@@ -28,11 +28,11 @@ class study {
     void print() const;
     /// Prints the share of missed deadlines, and the time of the other jobs.
     void print_deadlines() const;
-    /// Those with the given seeds only.
+    /// The measurements with the given seeds only.
     std::vector<measurement> results() const;
 
   private:
-    struct unit { // all that one seed of a scenario is run under
+    struct unit { // all policies for one seed of a scenario
         std::size_t scenario;
         std::uint64_t seed;
         std::vector<std::string> policies;
@@ -43,7 +43,7 @@ class study {
     void run(std::vector<unit> const& units);
     void run(unit const& u);
     std::vector<unit> next_units(std::size_t seeds_made) const;
-    /// Of a scenario and policy against "nothing"; by a member of `measurement`.
+    /// Compares a scenario and policy with "nothing", by a member of `measurement`.
     comparison compare(std::string const& scenario, std::string const& policy,
                        double measurement::* what) const;
     bool is_sure(std::string const& scenario, std::string const& policy) const;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Drawn scenarios: from broad ranges, as many as are wanted.
+/// Draws any number of scenarios from broad ranges.
 #include "../cluster/draw.hpp"
 #include "scenario.hpp"
 
@@ -15,7 +15,7 @@ namespace lab {
 
 namespace {
 
-double between(draw& d, double low, double high) { // even in the logarithm
+double between(draw& d, double low, double high) { // uniform in the logarithm
     return std::exp(d.uniform(std::log(low), std::log(high)));
 }
 template <class T>
@@ -78,7 +78,7 @@ void draw_master(scenario& s, draw& d) {
 void fit(scenario& s) {
     s.more.tasks = 1500;
     s.more.waves = 10;
-    if (!(s.more.contention > 0)) return; // what an engine with crowds cannot do beside
+    if (!(s.more.contention > 0)) return; // the engine cannot combine these with contention
     s.failures = s.away = 0;
     if (s.fault == "hole") s.fault = "none";
 }

@@ -21,10 +21,10 @@ namespace lab {
 /// | rack | all nodes of a rack take 2 times as long |
 /// | slow_40 | 40 % of the nodes take 1.5 times as long |
 /// | attempts | 1 % of the attempts take 5 times as long, wherever they run |
-/// | peaks | on a fifth of the nodes neighbors are loud at the peak of each hour, for a third of it: 2.5
-/// times | | hole | on 1 % of the nodes all attempts fail, soon |
+/// | peaks | a fifth of the nodes take 2.5 times as long at the peak of each hour, for a third of it |
+/// | hole | on 1 % of the nodes all attempts fail, soon |
 ///
-/// What is for good begins within the first quarter of the time in which jobs arrive.
+/// Permanent faults begin within the first quarter of the time in which jobs arrive.
 void make_faults(scenario const& what, double time, draw& d, plan& out);
 
 } // namespace lab

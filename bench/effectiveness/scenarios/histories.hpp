@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Real task times, if they are on this computer: they are read in place and are no part of the project.
+/// Real task times, if they are on this computer: they are read in place and are not part of the project.
 #pragma once
 
 #include <filesystem>

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t least_jobs = 120; // for a 99th percentile
 
-// How much work tasks have, and what attempts differ by.
+// The work of tasks, and the luck of attempts.
 class durations {
   public:
     durations(scenario const& what, histories const& seen, plan& out) : name_(what.durations), seen_(seen) {
@@ -49,7 +49,8 @@ class durations {
     }
 
     void make(job_spec& job, std::size_t tasks, double seconds, draw& d) const {
-        // Of a history nobody knows what was luck: in every other job it is, in the others it is size.
+        // A history does not show what was luck: in half of the jobs all of it counts as luck, in the others
+        // as size.
         bool const by_luck = d.uniform() < 0.5;
         std::size_t const from = seen_.empty() ? 0 : d.below(seen_.size());
         if (name_ == "history" && by_luck) job.luck = static_cast<std::uint32_t>(from) + 1;
@@ -106,7 +107,7 @@ void make_jobs(scenario const& what, histories const& seen, draw& d, plan& out) 
     }
 }
 
-// Poisson, given how many come in how long.
+// A Poisson process, given the number of jobs and the time.
 double make_arrivals(scenario const& what, draw& d, plan& out) {
     double work = 0, capacity = 0;
     for (job_spec const& j : out.jobs)
@@ -128,7 +129,7 @@ double make_arrivals(scenario const& what, draw& d, plan& out) {
     return time;
 }
 
-// One job whose tasks run from the beginning until no job comes any more.
+// One job whose tasks run from the beginning until jobs stop arriving.
 void make_service(scenario const& what, double time, plan& out) {
     if (!(what.more.service > 0)) return;
     job_spec job;
@@ -138,7 +139,7 @@ void make_service(scenario const& what, double time, plan& out) {
     out.jobs.insert(out.jobs.begin(), std::move(job));
 }
 
-// Where a node was another one is, under another name, with faults of its own: a moment later.
+// Replaces nodes: a moment after one leaves, a node with a different name and its own faults takes its place.
 void make_lives(scenario const& what, double time, draw& d, plan& out) {
     double const never = 1e300, gap = 2 * what.task_seconds;
     std::size_t const lives = what.more.lives, nodes = out.nodes.size() / lives;

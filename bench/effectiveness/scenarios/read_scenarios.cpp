@@ -37,7 +37,7 @@ std::size_t one_of(std::string const& cell, std::array<std::string_view, N> cons
     return static_cast<std::size_t>(at - words.begin());
 }
 
-// `name=value`, of what the frozen table has the same in all rows.
+// `name=value`, for what is the same in all rows of the frozen table.
 void change(regime& r, std::string const& what) {
     std::size_t const at = what.find('=');
     if (at == std::string::npos) throw std::runtime_error("not a name and a value: " + what);

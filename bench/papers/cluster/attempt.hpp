@@ -22,15 +22,15 @@ class attempt {
     attempt(attempt const&) = delete;
     attempt& operator=(attempt const&) = delete;
 
-    /// Whether it has come to its end.
+    /// Whether it has ended.
     bool over() const { return over_; }
-    /// When it did.
+    /// The time at which it ended.
     double end() const { return end_; }
     /// The share of its work that is done, by the time each part takes on an idle machine.
     double progress() const;
-    /// As it last told the master; it tells at every `report_interval`.
+    /// The progress that it last reported to the master, at every `report_interval`.
     double reported(double now);
-    /// When that was; the start if it has told nothing.
+    /// The time of that report; the start if there was none.
     double reported_at() const { return told_at_; }
     void kill();
     attempt_record const& who() const { return who_; }
@@ -41,8 +41,8 @@ class attempt {
 
     attempt_record who_;
     double share_[parts] = {}; // of the whole
-    std::size_t part_ = 0;     // going on
-    double size_ = 0;          // of the part going on
+    std::size_t part_ = 0;     // the current one
+    double size_ = 0;          // of the current part
     simgrid::s4u::ActivityPtr activity_;
     simgrid::s4u::CommPtr sent_; // beside the activity: what it fetches while that is read
     simgrid::s4u::ActorPtr actor_;

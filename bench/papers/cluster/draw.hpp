@@ -28,7 +28,7 @@ class draws : public Engine {
     }
     double exponential(double mean) { return -mean * std::log(1 - uniform()); }
     double normal() {
-        double const r = std::sqrt(-2 * std::log(1 - uniform())); // drawn first, whoever compiles it
+        double const r = std::sqrt(-2 * std::log(1 - uniform())); // drawn first, with every compiler
         return r * std::cos(2 * std::numbers::pi * uniform());
     }
     /// A factor with median 1.

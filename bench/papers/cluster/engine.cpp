@@ -25,7 +25,7 @@ namespace s4u = simgrid::s4u;
 
 struct task_state {
     std::vector<std::unique_ptr<attempt>> running{};
-    std::uint32_t attempts = 0; // that were made
+    std::uint32_t attempts = 0; // made so far
 };
 
 struct phase_state {
@@ -67,7 +67,7 @@ class master {
             place_tasks(now);
             if (!policy_.copies_first()) step(now);
             double next = now + plan_.heartbeat;
-            if (phases_.empty() && arrived < plan_.jobs.size()) // nothing to do but to keep the time
+            if (phases_.empty() && arrived < plan_.jobs.size()) // nothing to do but advance the time
                 next = std::max(next, std::min(plan_.jobs[arrived].arrival, now + 30));
             if (phases_.empty() && arrived == plan_.jobs.size()) break;
             s4u::this_actor::sleep_until(next);
@@ -314,7 +314,7 @@ class master {
 } // namespace
 
 result run(plan const& what, policy& decides) {
-    // The network is a matter of bandwidth here: no slow start, no cross traffic.
+    // Only the bandwidth of the network matters here: no slow start, no cross traffic.
     char name[] = "cluster", log[] = "--log=root.thres:warning", tcp[] = "--cfg=network/crosstraffic:0",
          stack[] = "--cfg=contexts/stack-size:128";
     char* arguments[] = {name, log, tcp, stack, nullptr};

@@ -32,7 +32,7 @@ struct result {
     std::uint32_t won = 0; ///< copies that finished first
 };
 
-/// Runs a plan to its end. Once per process only: SimGrid's engine cannot begin again (see isolated.hpp).
+/// Runs a plan to its end. Once per process only: SimGrid's engine cannot be restarted (see isolated.hpp).
 result run(plan const& what, policy& decides);
 
 } // namespace cluster

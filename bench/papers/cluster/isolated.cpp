@@ -36,7 +36,7 @@ child begin(std::vector<measurement> const& all, std::size_t number, pid_t& id) 
             at += n;
             left -= static_cast<std::size_t>(n);
         }
-        _exit(0); // without the destructors of the simulator, which has nothing more to say
+        _exit(0); // skips the destructors of the simulator
     }
     close(ends[1]);
     return {number, ends[0]};

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Runs simulations, each in a process of its own: SimGrid's engine cannot begin twice in one.
+/// Runs simulations, each in its own process: SimGrid's engine cannot be restarted in one.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace cluster {
 
-/// A simulation and what is to be known of it.
+/// A simulation that returns its measurements.
 using measurement = std::function<std::vector<double>()>;
 
-/// Runs all of them, so many at a time.
+/// Runs all of them, several at a time.
 /// @return what each has measured, in their order: the same for any number of workers
 /// @throws std::runtime_error if one of them dies
 std::vector<std::vector<double>> run_isolated(std::vector<measurement> const& all, std::size_t workers);

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a simulation is told: machines, what goes wrong with them, and the jobs that arrive. Plain data.
+/// The input of a simulation: machines, what goes wrong with them, and the jobs that arrive. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -72,7 +72,7 @@ struct plan {
     double launch = 1.5;            ///< before an attempt begins to work
     double attempt_noise = 0;       ///< deviation of the logarithm of what an attempt computes, anew for each
     double breath_noise = 0.03;     ///< of healthy machines: deviation of the logarithm of their speed
-    double breath = 60;             ///< for so long a machine keeps a speed
+    double breath = 60;             ///< how long a machine keeps a speed
     bool shuffle_from_disk = false; ///< what a task fetches is read from the source's disk as it is sent
     power_spec power;
     std::uint64_t seed = 1;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What the master of the cluster asks of a scheduler, and what it shows it. The engine knows nothing of any
-/// policy; a policy knows nothing of the simulator.
+/// The interface between the master of the cluster and a scheduler. The engine knows nothing about policies,
+/// and a policy nothing about the simulator.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct attempt_record {
     double took() const { return end - start; }
 };
 
-/// A running task: the attempt that is furthest, as the last report told.
+/// A running task: its most advanced attempt, as last reported.
 struct running_view {
     std::uint32_t task = 0;
     std::uint32_t node = 0;
@@ -47,7 +47,7 @@ struct running_view {
 
 /// A running attempt.
 struct attempt_view {
-    attempt_record who{};             ///< all but its end
+    attempt_record who{};             ///< everything except its end
     std::optional<double> progress{}; ///< as last reported
     double reported = 0;              ///< when; the start if it has not reported
 };
@@ -90,7 +90,8 @@ struct kill_request {
     std::uint32_t node = 0;
 };
 
-/// What is to be done in a round. What cannot be (no slot, task over, already or not there) is ignored.
+/// What is to be done in a round. Requests that cannot be met (no slot, task over, already or not there) are
+/// ignored.
 struct requests {
     std::vector<copy_request> copies{};
     std::vector<kill_request> kills{}; ///< after the copies; a task without an attempt waits again
@@ -105,7 +106,7 @@ struct waiting_task {
     double input = 1;
 };
 
-/// A scheduler's judgement: which machines to avoid, which tasks to copy where.
+/// A scheduler's judgment: which machines to avoid, which tasks to copy where.
 class policy {
   public:
     static constexpr std::size_t wait = ~std::size_t{0};
@@ -140,7 +141,7 @@ class policy {
     virtual bool copies_first() const { return false; }
     /// Once per round: appends what to do now.
     virtual void step(cluster_view const& view, requests& out) { copies(view, out.copies); }
-    /// For those who do nothing but copy: appends the copies to launch now.
+    /// For schedulers that do nothing but copy: appends the copies to launch now.
     virtual void copies(cluster_view const&, std::vector<copy_request>&) {}
 };
 

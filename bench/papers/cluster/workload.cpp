@@ -9,7 +9,7 @@ namespace {
 
 constexpr double block = 64e6;
 
-// A task of an average size, made larger or smaller as a whole: what is to do, not how large it looks.
+// Scales a task of average size: its actual work, not the size that a scheduler sees.
 task_spec scaled(task_spec t, double factor) {
     t.read *= factor;
     t.fetch *= factor;

@@ -20,12 +20,12 @@ struct workload_sizes {
     std::uint32_t reduces = 30;
     double flops = 12e9;         ///< of a map of WordCount or BBP
     double spread = 0.1;         ///< deviation of the logarithm of a task's work
-    double reduce_spread = 0.15; ///< keys are never shared out evenly
+    double reduce_spread = 0.15; ///< keys are never evenly distributed
 };
 
-/// WordCount: reads little, computes much, and hardly anything is left for the reduces.
+/// WordCount: reads little, computes much, and leaves next to nothing for the reduces.
 job_spec word_count(workload_sizes const& sizes, draw& random);
-/// Sort: reads and writes all it is given, the reduces fetch it over the network.
+/// Sort: reads and writes all its input, and the reduces fetch it over the network.
 job_spec sort(workload_sizes const& sizes, draw& random);
 /// Digits of pi (BBP): computes only; late digits take longer than early ones.
 job_spec bbp(workload_sizes const& sizes, draw& random);

@@ -31,7 +31,7 @@ constexpr std::array<named_case, 3> cases{
      {"ExoGENI", {.nodes = 20, .cpu_faults = 3, .memory_faults = 3, .hours = 1}},
      {"OpenNebula 2", {.nodes = 30, .cpu_faults = 2, .memory_faults = 2, .hours = 1}}}};
 
-// How many of the named are weak, and how many of the weak are named.
+// The share of named machines that are weak, and of weak machines that are named.
 template <class Named>
 void judge(Named const& named, cluster_case const& c, std::vector<double>& out) {
     double right = 0, cpu = 0, all = 0;
@@ -45,7 +45,8 @@ void judge(Named const& named, cluster_case const& c, std::vector<double>& out) 
     out.push_back(all - right - cpu);
 }
 
-// Who is named by the paper's rule and by `dominated`, then the quartiles of the scores of each machine.
+// The machines named by the paper's rule and by `dominated`, then the quartiles of the scores of each
+// machine.
 std::vector<double> look(cluster_case const& c, std::uint64_t seed) {
     cluster::plan const plan = make_plan(c, seed);
     auto const s = policies::make_scheduler("yarn", {.nodes = c.nodes, .seed = seed, .k = {}});
@@ -125,7 +126,7 @@ void overhead(report::options const& how) {
                 auto const n = static_cast<double>(r.attempts.size());
                 return std::vector<double>{n, observing.count() / n, ranking.count() / 1e3};
             });
-        auto const all = cluster::run_isolated(runs, 1); // nothing beside it
+        auto const all = cluster::run_isolated(runs, 1); // nothing runs beside it
         constexpr std::array<char const*, 3> what{"attempts in the hour", "nanoseconds to take in one",
                                                   "microseconds to rank and decide"};
         for (std::size_t i = 0; i < what.size(); ++i) {

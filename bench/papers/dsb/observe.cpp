@@ -44,7 +44,7 @@ bool is_weak(cluster::plan const& plan, std::uint32_t node, double from, bool me
     });
 }
 
-// Whether the same fault lasts from one time to another: who comes back in between comes back for nothing.
+// Whether the same fault lasts from one time to another: a machine that returns in between does so in vain.
 bool is_one_fault(cluster::plan const& plan, std::uint32_t node, double from, double to) {
     return std::any_of(plan.faults.begin(), plan.faults.end(), [&](cluster::fault const& f) {
         return f.node == node && f.from <= from && f.to > to;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A cluster with weak machines under one scheduler, and what came of it: what the DSB experiments have in
-/// common. In the first hour the scheduler learns; what comes after is measured.
+/// A cluster with weak machines under one scheduler, and the measurements: what the DSB experiments have in
+/// common. In the first hour the scheduler learns; the time after that is measured.
 #pragma once
 
 #include "../cluster/engine.hpp"
@@ -32,12 +32,12 @@ struct cluster_case {
 
 inline constexpr double hour = 3600;
 
-/// What is known of a run, by number.
+/// The measurements of a run, by index.
 enum measure : std::size_t {
     word_count,      ///< mean response time of the jobs that arrived after the first hour, seconds
     sort,            ///< the same
     success,         ///< share of the copies started after the first hour that finished first
-    copies,          ///< as many of them
+    copies,          ///< the number of these copies
     wasted,          ///< share of the slots' time spent on attempts that were killed
     avoided,         ///< machines avoided or on probation, mean over the windows
     healthy_avoided, ///< of those: without a fault in the window they were avoided in
@@ -49,7 +49,7 @@ enum measure : std::size_t {
     measures
 };
 
-/// Everything that happens, but for the scheduler.
+/// Everything that happens, except for the scheduler.
 cluster::plan make_plan(cluster_case const& c, std::uint64_t seed);
 
 /// Runs it: a number for each `measure`, NaN where there is none.

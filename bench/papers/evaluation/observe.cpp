@@ -84,7 +84,7 @@ observer make(run_options const& how, history const& known) {
     throw std::invalid_argument("no detector is called " + how.detector);
 }
 
-// All that happened to each map, as the metrics want it.
+// The outcome of each map, as the metrics take it.
 std::vector<straggle::evaluate::task_outcome> outcomes(cluster::result const& r, observer const& o,
                                                        std::vector<double> const& usual) {
     std::vector<straggle::evaluate::task_outcome> tasks(maps);
@@ -130,7 +130,7 @@ cluster::plan make_plan(scenario const& where, std::uint64_t input, std::uint64_
     cluster::plan plan;
     plan.seed = seed;
     plan.heartbeat = heartbeat;
-    plan.attempt_noise = 0.07; // with the machines' own: about what table 5 tells of the paper's cluster
+    plan.attempt_noise = 0.07; // with the machines' own: about that of the paper's cluster, by table 5
     plan.breath_noise = 0.03;
     std::uint32_t last = 0;
     for (std::uint32_t cores = 1; cores <= 4; ++cores) {
@@ -140,7 +140,7 @@ cluster::plan make_plan(scenario const& where, std::uint64_t input, std::uint64_
     cluster::draw random(input, 5);
     plan.jobs.push_back(cluster::word_count(
         {.maps = maps, .reduces = reduces, .flops = 25e9, .spread = 0.08, .reduce_spread = 0.1}, random));
-    for (cluster::phase_spec& phase : plan.jobs[0].phases) // all but what is computed is negligible
+    for (cluster::phase_spec& phase : plan.jobs[0].phases) // everything except computing is negligible
         for (cluster::task_spec& t : phase.tasks) t.read = t.write = t.fetch = 0;
     for (cluster::task_spec& t : plan.jobs[0].phases[1].tasks) t.flops /= 2;
     return plan;
@@ -172,7 +172,7 @@ std::vector<double> one_machine(std::uint32_t tasks, std::uint64_t seed) {
     plan.seed = seed;
     plan.attempt_noise = 0.07;
     plan.breath_noise = 0.03;
-    plan.nodes.assign(2, {.cores = 4, .slots = tasks}); // the second does nothing: to know the idle power
+    plan.nodes.assign(2, {.cores = 4, .slots = tasks}); // the second does nothing, which gives the idle power
     cluster::draw random(seed, 5);
     plan.jobs.push_back(
         cluster::word_count({.maps = tasks, .reduces = 1, .flops = 25e9, .spread = 0.02}, random));

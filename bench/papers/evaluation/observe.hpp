@@ -25,7 +25,7 @@ inline constexpr std::array<scenario, 4> scenarios{
     {{"C1", {35, 35, 5, 25}}, {"C2", {25, 25, 25, 25}}, {"C3", {10, 10, 5, 75}}, {"C4", {5, 5, 0, 90}}}};
 inline constexpr scenario homogeneous{"homogeneous", {0, 0, 0, 100}};
 
-/// @param input which data: the work of each task; @param seed everything that is chance in a run
+/// @param input which data: the work of each task; @param seed all randomness of a run
 cluster::plan make_plan(scenario const& where, std::uint64_t input, std::uint64_t seed);
 
 /// The times of the maps of a run without copies, by task.
@@ -34,11 +34,11 @@ std::vector<double> map_times(scenario const& where, std::uint64_t input, std::u
 std::vector<double> slowdown_of(scenario const& where, std::uint64_t input, std::uint64_t seed,
                                 std::vector<double> const& usual);
 
-/// Figure 1: one machine of four cores that runs so many tasks at once: mean time of a task, watts, and watts
+/// Figure 1: a machine of four cores that runs this many tasks at once: mean time of a task, watts, and watts
 /// by `evaluate::power_model`.
 std::vector<double> one_machine(std::uint32_t tasks, std::uint64_t seed);
 
-/// What is known of a run, by number.
+/// The measurements of a run, by index.
 enum measure : std::size_t {
     precision,        ///< fake positives are mistakes, as the paper says
     precision_of_all, ///< they are not
@@ -61,13 +61,13 @@ struct run_options {
     /// "LATE as printed, s" (by the unit of time), Hierarchical, "Default, job's lag"; "node_aware cold",
     /// "node_aware warm", or "node_aware all": warm, and names those that no copy could overtake, too.
     std::string detector;
-    double lag = 20;      ///< a task of the first three is named only after so many seconds
+    double lag = 20;      ///< the first three name a task only after this many seconds
     double for_tasks = 1; ///< share of the slots for normal tasks; above 1: shared
     std::uint64_t input = 1;
     std::uint64_t seed = 1;
 };
 /// Runs the job: a number for each `measure`, NaN where there is none.
-/// @param known what a warm detector knows; its usual times are what all are judged by
+/// @param known what a warm detector knows; all are judged by its usual times
 std::vector<double> observe(scenario const& where, run_options const& how, history const& known);
 
 } // namespace evaluation

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Whom to avoid: by a rolling_blacklister with any selection, or by what only an oracle knows. All of them
-/// log every day who is out.
+/// Which machines to avoid: by a rolling_blacklister with any selection, or by what only an oracle knows. All
+/// of them log every day which machines are out.
 #pragma once
 
 #include "../policies/blacklists.hpp"
@@ -52,7 +52,7 @@ class kept_by : public policies::kept_blacklist<Selection> {
     std::shared_ptr<outlook> expects_;
 };
 
-/// Nobody is avoided; the log has who would be, went it by what is expected.
+/// Avoids no machine; logs those that would be avoided by what is expected.
 class only_expects : public policies::no_blacklist {
   public:
     only_expects(std::uint32_t nodes, std::shared_ptr<outlook> expects)
@@ -72,8 +72,8 @@ class only_expects : public policies::no_blacklist {
     std::shared_ptr<outlook> expects_;
 };
 
-/// The slowest machines of each day, those that are not weak left out: at most a fifth of all, as the default
-/// limit has it.
+/// The slowest machines of each day, except those that are not weak: at most a fifth of all, like the default
+/// limit.
 class told_blacklist {
   public:
     explicit told_blacklist(slowdown_by_day told) : told_(std::move(told)) {}
@@ -98,7 +98,7 @@ class told_blacklist {
     slowdown_by_day told_;
 };
 
-/// Makes all days of a month alike. @param of what a row of days is to be summed up as
+/// Makes all days of a month alike. @param of summarizes a row of days
 template <class Of>
 slowdown_by_day by_month(slowdown_by_day told, Of of) {
     for (std::vector<double>& days : told)

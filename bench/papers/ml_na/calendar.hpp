@@ -19,7 +19,7 @@ inline constexpr std::uint32_t days_per_month = nine_months::days_per_month;
 inline constexpr double month_length = days_per_month * day;
 inline constexpr std::size_t days_in_all = nine_months::months * days_per_month;
 
-/// The day at a time; the last one for what is left to do after the last month.
+/// The day at a time; the last one for work left after the last month.
 inline std::size_t day_at(double now) {
     return std::min(static_cast<std::size_t>(now / day), days_in_all - 1);
 }
@@ -27,7 +27,7 @@ inline std::size_t day_at(double now) {
 /// How slow each machine is, day by day: the logarithm of the factor on the times of its tasks as
 /// `nine_months::slowdown` has it.
 using slowdown_by_day = std::vector<std::vector<double>>;
-/// From here on a machine is called weak: far above what any two others differ by.
+/// From here on a machine is called weak: far above the difference between any two others.
 inline constexpr double weak_from = 0.15;
 
 } // namespace ml_na

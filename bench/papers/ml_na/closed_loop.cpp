@@ -22,7 +22,7 @@ constexpr severity bad{"weak as in the experiments on blacklisting", 3, 15};
 constexpr severity mild{"weak as in the nine months", 1.57, 1.57};
 constexpr std::array<char const*, 7> schedulers{"none",       "reactive",    "forecast", "either",
                                                 "last month", "month known", "oracle"};
-// Whether to avoid anybody is worth it can be seen from these.
+// These show whether avoiding machines is worth anything at all.
 constexpr std::array<char const*, 2> bounds{"none", "oracle"};
 
 template <class Value>

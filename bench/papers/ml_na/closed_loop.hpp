@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Does it shorten jobs to avoid the machines that a forecast names? Not in the paper, which ends with the
+/// Does avoiding the machines that a forecast names shorten jobs? Not in the paper, which ends with the
 /// forecast.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace ml_na {
 
-/// Runs the schedulers on the same months, and writes what came of it.
+/// Runs the schedulers on the same months, and writes the results.
 void closed_loop(report::options const& how);
 
 } // namespace ml_na

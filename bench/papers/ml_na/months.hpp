@@ -2,7 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A month that is over, as ML-NA learns from it: who was weak, by all of it, and what its days were like.
+/// A finished month, as ML-NA learns from it: which machines were weak in all of it, and what its days were
+/// like.
 #pragma once
 
 #include <straggle/learn/features.hpp>
@@ -17,17 +18,17 @@ namespace ml_na {
 
 using period = straggle::learn::node_period<std::uint32_t>;
 
-/// How features of the last few days are made.
+/// How features of the last few days are computed.
 inline constexpr straggle::learn::feature_options lately{.look_back = 3};
 
 struct month {
-    straggle::status labelled = straggle::status::ok; ///< if not, nobody is called weak
+    straggle::status labelled = straggle::status::ok; ///< if not, no machine is called weak
     straggle::learn::weak_nodes found{};              ///< how
     period whole{};                                   ///< each day with all days before it
     period last_days{};                               ///< each day with the two before it
 };
 
-/// Looks back on a month. @param engine for the first guesses of the groups
+/// Looks back on a month. @param engine seeds the groups
 inline month look_back(straggle::learn::node_days<std::uint32_t> const& days, std::mt19937_64& engine) {
     month m;
     straggle::learn::weak_node_finder find;

@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint32_t nodes = 30;
 constexpr double until = nine_months::months * month_length, learned = 4 * month_length;
 constexpr std::size_t week = 7; // days
-// The mean depth of weakness in the made-up months, as they have it; nothing gets weaker here.
+// The mean depth of weakness in the made-up months; nothing gets weaker here.
 constexpr double full_depth = 0.45;
 
 slowdown_by_day draw_slowdown(std::uint64_t seed) {
@@ -37,7 +37,7 @@ cluster::plan make_plan(severity const& how_weak, slowdown_by_day const& slow, s
     plan.nodes.assign(nodes, {});
     for (std::uint32_t n = 0; n < nodes; ++n)
         for (std::size_t d = 0; d < days_in_all; ++d) {
-            if (slow[n][d] < weak_from) continue; // no two machines are quite alike: the engine sees to that
+            if (slow[n][d] < weak_from) continue; // the engine itself makes machines differ slightly
             double const from = static_cast<double>(d) * day, depth = std::min(1.0, slow[n][d] / full_depth);
             plan.faults.push_back({.node = n,
                                    .kind = cluster::fault_kind::memory,

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Nine months of a cluster whose machines get weak and well again, under one scheduler that avoids some.
+/// Nine months of a cluster whose machines become weak and recover, under one scheduler that avoids some.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace ml_na {
 
-/// How many times as long the weakest machines take; others between that and once, as weak as they are.
+/// The slowdown of the weakest machines; that of others lies between 1 and this, by how weak they are.
 struct severity {
     char const* name;
     double cpu, disk;
 };
 
-/// What is known of a run, by number: of the jobs that arrived, and of which machines were out (avoided or on
-/// probation), in months 5 to 9.
+/// The measurements of a run, by index: of the jobs that arrived, and of the machines that were out (avoided
+/// or on probation), in months 5 to 9.
 enum measure : std::size_t {
     mean,          ///< response time, seconds
     p99,           ///< the same: the 99th percentile
@@ -36,8 +36,8 @@ enum measure : std::size_t {
 /// Runs it under a scheduler (see `make_scheduler`): a number for each `measure`, NaN where there is none.
 std::vector<double> observe(severity const& how_weak, std::string const& scheduler, std::uint64_t seed);
 
-/// Precision and recall of somebody who knows who is weak on the first day of each month, and takes it that
-/// nothing changes within it. No cluster is run.
+/// Precision and recall of an observer who knows which machines are weak on the first day of each month, and
+/// assumes that nothing changes within it. No cluster is run.
 std::vector<double> judge_first_days(std::uint64_t seed);
 
 } // namespace ml_na

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a scheduler expects of each machine in a month, from the months it has seen: nothing that has not
-/// happened yet is in it.
+/// What a scheduler expects of each machine in a month, from the months it has seen: it uses nothing that has
+/// not happened yet.
 #pragma once
 
 #include "../cluster/policy.hpp"
@@ -21,20 +21,19 @@
 
 namespace ml_na {
 
-/// Learns from each month as it ends; the same records for whatever is expected.
+/// Learns from each month as it ends, from the same records whatever is expected.
 class outlook {
   public:
     enum class by : std::uint8_t {
         forecast,  ///< as ML-NA's model says, once there are two months to learn from
-        last_month ///< who was weak in the last month is weak in this one
+        last_month ///< machines that were weak in the last month are weak in this one
     };
     outlook(by what, std::uint64_t seed) : what_(what), engine_(seed) {}
 
     void ended(cluster::attempt_record const& a) { seen_.push_back(a); }
     /// Looks back as soon as a month is over.
     void round(double now);
-    /// How likely a machine is to be weak in this month; of one without a task in the month before nothing is
-    /// known.
+    /// How likely a machine is to be weak in this month; unknown without a task in the month before.
     straggle::outcome<double> operator()(std::uint32_t node) const;
 
   private:

@@ -25,7 +25,7 @@ void print(char const* title, grid const& g) {
     for (std::size_t c = 0; c < grid::columns; ++c) std::printf("---|");
     for (std::size_t row = 0; row < grid::rows; ++row) {
         auto const& share = g.share[row];
-        if (std::isnan(share[grid::accuracy])) continue; // from one month no next one can be learned
+        if (std::isnan(share[grid::accuracy])) continue; // one month is not enough to learn from
         std::string const name = row == grid::any        ? "any number"
                                  : row == grid::majority ? "all are what most were"
                                  : row == grid::repeat   ? "as in the month before"

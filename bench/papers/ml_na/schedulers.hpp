@@ -13,9 +13,10 @@
 
 namespace ml_na {
 
-/// `none`: nobody is avoided; the log has who would be by `forecast`. `reactive`: by `dominated`.
-/// `forecast`: who is expected to be weak this month. `either`: both of these. `last month`: who was weak in
-/// the last month. `month known`: who will be weak in the mean of this month. `oracle`: who is weak today.
+/// `none`: no machine is avoided; the log has those that `forecast` would avoid. `reactive`: by `dominated`.
+/// `forecast`: machines expected to be weak this month. `either`: both of these. `last month`: machines that
+/// were weak in the last month. `month known`: machines that will be weak in the mean of this month.
+/// `oracle`: machines that are weak today.
 /// @param truth for the last two
 policies::scheduler make_scheduler(std::string const& name, slowdown_by_day const& truth, std::uint64_t seed);
 

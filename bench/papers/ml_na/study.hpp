@@ -29,10 +29,10 @@ struct grid {
 
 /// Learns from every window of months and tests on the one after, as `papers::ml_na_2017::forecaster` does.
 grid judge(std::vector<period> const& months, straggle::learn::boosted_trees_options const& how);
-/// The same as a forecast, by the library's own.
+/// The same as a forecast, by the library's own forecaster.
 grid forecast(std::vector<period> const& months);
 
-/// What became of the made-up months by `papers::ml_na_2017`: its tuples and its labels.
+/// The made-up months as `papers::ml_na_2017` processes them: its tuples and its labels.
 struct month_of_paper {
     straggle::learn::weak_nodes found{};
     period carried{}; ///< an idle day has the values of the day before, as a cumulative tuple has
@@ -47,7 +47,7 @@ struct gaps {
 /// Counts them.
 gaps gaps_of(period const& p);
 
-/// What became of one history.
+/// The results of one history.
 struct study {
     nine_months::straggler_counts stragglers{};
     std::vector<month> months{};

@@ -30,7 +30,7 @@ constexpr std::size_t months = nine_months::months, most_groups = 10;
 
 using number = std::optional<double>;
 
-// All that a history gives, as the numbers in which it comes from its process.
+// All results of a history, as the numbers that its process returns.
 struct numbers {
     double straggler_share, hit_share;
     std::array<double, months> groups, weak;
@@ -138,7 +138,7 @@ void table_1(report::options const& how, std::vector<numbers> const& all) {
                     over(all, [m, k](auto const& n) { return n.score[m][k]; }),
                     k < 10 ? number(scores[m][k - 2]) : std::nullopt);
     }
-    // OpenCloud's, as sections I and II of the paper and those it builds on tell.
+    // OpenCloud's, by sections I and II of the paper and by the papers it builds on.
     out.row("history", "nine months", "tasks that are stragglers",
             over(all, [](auto const& n) { return n.straggler_share; }));
     out.row("history", "nine months", "jobs that have one",

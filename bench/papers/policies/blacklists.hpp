@@ -36,7 +36,7 @@ inline constexpr straggle::attempt_fields attempt_fields{.job = &cluster::attemp
                                                                         : straggle::attempt_status::killed;
                                                          }};
 
-/// Who was avoided, window by window.
+/// The machines avoided, window by window.
 struct blacklist_log {
     double from = 0;
     std::vector<std::uint32_t> avoided{};
@@ -51,14 +51,15 @@ struct no_blacklist {
     std::vector<blacklist_log> log{};
 };
 
-/// What is changed of the paper's blacklist.
+/// Changes to the paper's blacklist.
 struct dsb_changes {
-    bool told_of_losers = false; ///< an attempt whose copy has won counts as the least it can have taken
-    bool fills_up = false; ///< P-Cores with number: from the next levels, where level 0 has fewer than k
+    bool told_of_losers = false; ///< an attempt whose copy won counts with its time so far, a lower bound
+    bool fills_up = false;       ///< P-Cores with number: from the next levels, if level 0 has fewer than k
 };
 
-/// Dynamic server blacklisting as printed: every window is ranked, the weakest level is avoided in the next.
-/// The parts of `papers::dsb_2019::monitoring_loop`, taken apart as it has no place for the two changes.
+/// Dynamic server blacklisting as printed: all nodes are ranked in every window, and the weakest level is
+/// avoided in the next. Consists of the parts of `papers::dsb_2019::monitoring_loop`, which has no place for
+/// the two changes.
 class dsb_blacklist {
     using monitor = straggle::monitor<cluster::attempt_record, decltype(policies::attempt_fields)>;
 
@@ -110,7 +111,7 @@ class dsb_blacklist {
 };
 
 /// The library's defaults: `clearly_dominated`, exclusions with probation, never more than a fifth of the
-/// slots. An attempt whose copy has won counts as the least it can have taken.
+/// slots. An attempt whose copy won counts with the time it took so far, a lower bound.
 template <class Selection = straggle::blacklist::clearly_dominated>
 class kept_blacklist {
     using monitor = straggle::monitor<cluster::attempt_record, decltype(policies::attempt_fields)>;
@@ -118,7 +119,7 @@ class kept_blacklist {
     using watch = straggle::windowed_blacklist<monitor, keeper>;
 
   public:
-    /// @param window in seconds @param nodes in the cluster @param selection who is weak
+    /// @param window in seconds @param nodes in the cluster @param selection which machines are weak
     kept_blacklist(double window, std::uint32_t nodes, Selection selection = {})
         : window_(window),
           watch_(std::make_unique<watch>(
@@ -134,7 +135,7 @@ class kept_blacklist {
         else
             watch_->observe(a, now);
     }
-    /// Whether a window is over that has not been decided on.
+    /// Whether a window has ended without a decision.
     bool is_due(double now) const {
         std::int64_t const window = window_at(now);
         return window >= 0 && window != last_;
@@ -147,7 +148,7 @@ class kept_blacklist {
     }
     bool avoids(std::uint32_t node) const { return watch_->decision().avoids(node); }
     bool tries(std::uint32_t node) const { return watch_->decision().tries(node); }
-    /// Who is out now.
+    /// Writes which machines are out now.
     void write(blacklist_log& entry, double now) const {
         entry.from = now;
         for (auto const& v : watch_->decision().blacklisted()) entry.avoided.push_back(v.id);

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A scheduler out of two parts: one that avoids machines, one that copies tasks.
+/// A scheduler made of two parts: one that avoids machines, one that copies tasks.
 #pragma once
 
 #include "blacklists.hpp"

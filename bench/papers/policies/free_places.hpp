@@ -32,8 +32,8 @@ class free_places {
     }
     void take(std::uint32_t node) { --free_[node]; }
 
-    /// Any machine with a free slot that does not run the task, all equally likely: the container comes from
-    /// whoever reports first.
+    /// Any machine with a free slot that does not run the task, all equally likely: the first machine to
+    /// report gets the container.
     std::optional<std::uint32_t> any(cluster::running_view const& task, cluster::draw& random) const {
         std::vector<std::uint32_t> candidates;
         for (std::uint32_t n = 0; n < free_.size(); ++n)

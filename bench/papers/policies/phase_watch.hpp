@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The phases that run, as the library's detectors look at them.
+/// The phases that run, as the library's detectors see them.
 #pragma once
 
 #include "../cluster/policy.hpp"
@@ -43,7 +43,7 @@ class phase_watch {
         return p.view();
     }
 
-    /// How long the slowest of the other tasks takes still: the phase is over no sooner, whatever becomes of
+    /// How much longer the slowest of the other tasks takes: the phase is over no sooner, whatever happens to
     /// the suspects of that look.
     template <class Suspects>
     double rest_of_the_others(cluster::phase_view const& phase, Suspects const& suspects, double now) {
@@ -60,10 +60,10 @@ class phase_watch {
         return longest;
     }
 
-    /// The machine that a phase which was looked at calls by that index.
+    /// The machine that has this index in a phase that was looked at.
     std::uint32_t node(std::uint32_t phase, std::uint32_t index) { return phases_[phase].node(index); }
 
-    /// Says how slow a machine is known to be.
+    /// Sets how slow a machine is known to be.
     void set_slowdown(std::uint32_t phase, std::uint32_t node, double factor) {
         phases_[phase].set_slowdown(node, factor);
     }

@@ -31,8 +31,8 @@ struct scheduler_options {
     std::optional<std::size_t> k{}; ///< of `dsb_2019`: P-Cores with number
 };
 
-/// `none`: no copies, nobody avoided. `yarn`: YARN's speculation. `dsb_2019`: that, and the paper's
-/// blacklist; `dsb_2019 told` knows of attempts whose copy won, `dsb_2019 filled` fills up to k from the next
+/// `none`: no copies, no machine avoided. `yarn`: YARN's speculation. `dsb_2019`: that, and the paper's
+/// blacklist; `dsb_2019 told` counts attempts whose copy won, `dsb_2019 filled` fills up to k from the next
 /// levels. `straggle_blacklist`: YARN's speculation and the library's default blacklist. `straggle`: that
 /// blacklist, `node_aware` and the assigner.
 scheduler make_scheduler(std::string const& name, scheduler_options const& how);

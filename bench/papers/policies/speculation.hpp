@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which tasks get copies, and where: nobody, as YARN does it, or as the library does it.
+/// Which tasks get copies, and where: none, as in YARN, or as in the library.
 #pragma once
 
 #include "free_places.hpp"

@@ -12,7 +12,7 @@
 
 namespace policies {
 
-/// What a task usually takes, by its row; unknown where nobody has told.
+/// What a task usually takes, by its row; unknown unless it was passed.
 struct told_usual_time {
     std::vector<double> const* by_row = nullptr;
     straggle::outcome<double> operator()(straggle::detect::running_task const& t,

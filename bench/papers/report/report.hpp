@@ -21,7 +21,7 @@ namespace report {
 /// `--full --smoke --runs N --out FOLDER --workers N`
 struct options {
     bool full = false;
-    bool smoke = false;   ///< one run of the shortest cases: that everything works, no result
+    bool smoke = false;   ///< one run of the shortest cases: checks that everything works, gives no result
     std::size_t runs = 0; ///< 0: as many as the mode has
     std::filesystem::path out = ".";
     std::size_t workers = 1;
@@ -31,7 +31,7 @@ struct options {
 /// Ends the program with a message if it is called wrongly.
 options parse(int argc, char** argv);
 
-/// The main of every program here: reads the command line and does the work; says what went wrong.
+/// The main of every program here: reads the command line and does the work; reports errors.
 /// @return the status to exit with
 template <class Work>
 int run(int argc, char** argv, Work const& work) {

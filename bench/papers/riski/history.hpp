@@ -32,7 +32,7 @@ class occupancy {
         }
         moments_.push_back(std::move(next));
     }
-    /// Attempts on a machine, mean over a time.
+    /// Mean number of attempts on a machine over a time.
     double mean(std::uint32_t node, double from, double to) const {
         if (moments_.empty() || !(to > from)) return 1;
         return (area_until(node, to) - area_until(node, from)) / (to - from);
@@ -55,8 +55,8 @@ class occupancy {
     std::vector<moment> moments_;
 };
 
-/// A task as it is remembered. The factors are the paper's general ones (section 5.3), as far as tasks differ
-/// in them here.
+/// A remembered task. The factors are the paper's general ones (section 5.3), as far as tasks differ in them
+/// here.
 struct execution {
     std::uint32_t work = 0; ///< which job, and which phase of it
     std::uint32_t node = 0;
@@ -72,8 +72,8 @@ inline constexpr straggle::predict::task_profile profile{
                                           straggle::predict::numeric(&execution::input, "input"),
                                           straggle::predict::numeric(&execution::beside, "beside"))};
 
-/// The same where equal factors make one profile, as in the paper: how many ran beside it is a whole number,
-/// and a size one of a few.
+/// The same where equal factors make one profile, as in the paper: the number of attempts beside it is a
+/// whole number, and its size one of a few.
 inline constexpr straggle::predict::task_profile profile_of_paper{
     .node = &execution::node,
     .time = &execution::took,
@@ -105,7 +105,7 @@ struct most_similar_profile {
     straggle::papers::riski_2014::predictor<execution, std::remove_const_t<decltype(profile_of_paper)>,
                                             Reading>
         model{profile_of_paper};
-    straggle::stats::empirical left; // its answers are valid until it is asked again
+    straggle::stats::empirical left; // its answers are valid until the next query
     void observe(execution const& e) { model.observe(e); }
     auto predict(execution const& e, std::uint32_t node, straggle::predict::prediction_scratch&) {
         return model.predict(e, node);
@@ -129,14 +129,14 @@ class history_with {
     explicit history_with(std::vector<std::string> kinds) : kinds_(std::move(kinds)) {}
 
     void note(cluster::cluster_view const& view) { occupancy_.note(view); }
-    /// @return the attempt as it is remembered
+    /// @return what is remembered of the attempt
     execution describe(cluster::attempt_record const& a) {
         return {work_of(a.job, a.phase), a.node, a.input, occupancy_.mean(a.node, a.start, a.end), a.took()};
     }
     void ended(cluster::attempt_record const& a) {
         if (a.how == cluster::ending::finished) tasks.observe(describe(a));
     }
-    /// A running task, which has been beside so many others so far.
+    /// A running task, with the number of others beside it so far.
     execution describe(std::uint32_t job, std::uint32_t phase, cluster::running_view const& t, double now) {
         return {work_of(job, phase), t.node, t.input, occupancy_.mean(t.node, t.start, now), 0};
     }

@@ -28,7 +28,7 @@ struct riski_case {
 /// Figure 11 in five parts: medium jobs, small ones, small and large by turns, large ones, medium ones.
 inline constexpr std::array<std::size_t, 6> parts{0, 13, 23, 40, 45, 50};
 
-/// What is known of a run, by number.
+/// The measurements of a run, by index.
 enum measure : std::size_t {
     mean,   ///< response time of the jobs, seconds
     median, ///< the same
@@ -42,8 +42,8 @@ enum measure : std::size_t {
     measures = won_in_part + parts.size() - 1
 };
 
-/// Runs it: a number for each `measure`. Some jobs come before those that are measured: who learns has
-/// something to learn from.
+/// Runs it: a number for each `measure`. Some jobs come before those that are measured, so that schedulers
+/// have something to learn from.
 /// @param scheduler "no copies", "LATE"; "RiskI", all of `papers::riski_2014`, and "RiskI as printed", its
 /// misprints included; "expected gain", "straggle", "straggle priced"; or RiskI changed step by step: "with
 /// similar_tasks" (the library's predictor), "racing" (nothing is killed before the copy is done), "and by
@@ -55,7 +55,7 @@ std::vector<double> observe(riski_case const& c, std::string const& scheduler, s
 /// to 8 maps run there at once: mean, longest over shortest.
 std::vector<double> observe_equal_tasks(std::uint64_t seed);
 
-/// How many earlier executions of such maps on the machine a prediction could go by: at least so many, and
+/// How many earlier executions of such maps on the machine a prediction could use: at least this many, and
 /// fewer than the next.
 inline constexpr std::array<std::uint32_t, 6> executions{1, 2, 4, 8, 16, 32};
 /// What predictions of maps were like, for each of `executions`: width of the range over its mean, share of

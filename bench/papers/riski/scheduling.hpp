@@ -64,11 +64,11 @@ class late_scheduler final : public cluster::policy {
     cluster::draw random_;
 };
 
-/// What a straggler still takes is told by similar tasks, or by its own progress; by the other where that
-/// one has nothing to say.
+/// What predicts the remaining time of a straggler: similar tasks, or its own progress; the other one where
+/// the first has no answer.
 enum class remaining_by : std::uint8_t { similar_tasks, progress };
 
-/// What a straggler or its copy takes, by what is remembered.
+/// Predicts the times of a straggler and of its copy by what is remembered.
 template <class History>
 class estimates {
   public:

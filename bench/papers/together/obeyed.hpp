@@ -27,7 +27,7 @@ class obeyed final : public cluster::policy {
         lab::service to = lab::service::normal;
     };
 
-    /// @param name of a policy that looks at no truth: of all but the oracle
+    /// @param name of a policy that does not use the truth: any but the oracle
     /// @throws std::runtime_error if there is no such policy
     obeyed(std::string_view name, cluster::plan const& where, std::uint64_t seed);
 

@@ -105,7 +105,7 @@ void judge_nodes(cluster::plan const& plan, obeyed const& policy, double end, st
     }
 }
 
-// What is left to a full machine of its cores.
+// The share of its cores that a full machine has left.
 double left_of(cluster::node_spec const& n, cluster::fault const& f) {
     return f.kind == cluster::fault_kind::memory ? 1 / f.strength : n.slots / (n.slots + f.strength);
 }

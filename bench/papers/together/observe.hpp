@@ -31,7 +31,7 @@ inline constexpr std::array<scenario, 6> scenarios{
      {.name = "busy with none weak", .gap = 30},
      {.name = "machines differ by 20 %", .spread = 0.2}}};
 
-/// What is known of a run, by number.
+/// The measurements of a run, by index.
 enum measure : std::size_t {
     mean,        ///< response time of the jobs that arrived after `learned`, seconds
     p99,         ///< the same: the 99th percentile
@@ -41,15 +41,15 @@ enum measure : std::size_t {
     copies,      ///< on machines in service
     won,         ///< share of them that finished first
     trials,      ///< copies on machines out of service, to see whether they are well again
-    healthy_out, ///< hours that healthy machines were out of service, all of them added up
-    weak_out,    ///< that weak ones were
-    weak,        ///< that machines were weak
-    load,        ///< computing that arrives over what the cores can do, faults deducted
+    healthy_out, ///< machine-hours of healthy machines out of service
+    weak_out,    ///< machine-hours of weak machines out of service
+    weak,        ///< machine-hours of weak machines
+    load,        ///< arriving computation relative to what the cores can do, faults deducted
     measures
 };
 inline constexpr double learned = 1800; ///< seconds that a scheduler has to learn
 
-/// Everything that happens, but for the policy.
+/// Everything that happens, except for the policy.
 cluster::plan make_plan(scenario const& where, std::uint64_t seed);
 
 /// Runs it under a policy of the laboratory: a number for each `measure`, NaN where there is none.
