@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A scheduler that keeps away from weak nodes: it reports each attempt as it ends and each that runs, and
-/// heeds what is decided. Ten nodes: one becomes slow and recovers, one fails all its tasks.
+/// A scheduler that avoids weak nodes: it reports each attempt that ends and each that runs, and obeys the
+/// decisions. Ten nodes: one becomes slow and recovers, one fails all its tasks.
 
 #include <straggle/blacklist/dynamic_blacklist.hpp>
 

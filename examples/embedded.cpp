@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// The library inside of a program that has its own ideas of failure and memory.
+// The library inside a program with its own failure and memory handling.
 
 #include <straggle/straggle.hpp>
 

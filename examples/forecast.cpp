@@ -22,8 +22,8 @@ struct attempt {
 constexpr straggle::attempt_fields fields{
     .job = &attempt::job, .node = &attempt::host, .duration = &attempt::took};
 
-// A cluster of 40 hosts; each becomes weak now and then, in the course of a month, and stays so for one more.
-// The records of a month, by the day on which the job was submitted.
+// A cluster of 40 hosts; each becomes weak now and then, in the course of a month, and stays weak for one
+// more. The records of a month, by the day on which the job was submitted.
 std::vector<std::vector<attempt>> records_of(unsigned month) {
     std::mt19937_64 engine(month);
     std::vector<std::vector<attempt>> days(30);

@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A thread pool that hedges its slow tasks. A request is a few tasks and waits for the last of them. A task
-/// that is late gets a copy on an idle worker where that is expected to pay; the first result wins, and the
-/// other attempt is cancelled. Tasks sleep instead of working, so that two cores are enough.
+/// A thread pool that hedges its slow tasks. A request consists of a few tasks and waits for the last of
+/// them. A late task gets a copy on an idle worker if that is expected to pay; the first result wins, and the
+/// other attempt is canceled. Tasks sleep instead of working, so two cores are enough.
 
 #include <straggle/straggle.hpp>
 
@@ -20,10 +20,10 @@ using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 using seconds = std::chrono::duration<double>;
 constexpr int requests = 25, fan_out = 6;       // tasks of a request
-constexpr int slow_worker = 2, slow_factor = 8; // there everything takes so many times as long
-constexpr auto look_every = 2ms;                // so often the running tasks are looked at
-constexpr double late = 1.5;                    // times as long as usual: then a copy is thought about,
-constexpr double slot_price = 0.1;              // made if it saves more than this for each second of a worker
+constexpr int slow_worker = 2, slow_factor = 8; // its slowdown
+constexpr auto look_every = 2ms;                // how often the running tasks are checked
+constexpr double late = 1.5;                    // in usual times: beyond that a copy is considered,
+constexpr double slot_price = 0.1;              // and made if it saves more than this per worker second
 
 struct task {
     int id = 0, kind = 0, worker = 0, attempts = 0;
@@ -36,7 +36,7 @@ struct worker {
     task doing{};
 };
 
-// Which member of ours is what to the library.
+// Which of our members means what to the library.
 constexpr straggle::predict::task_profile profile{.node = &task::worker,
                                                   .time = &task::took,
                                                   .factors =
@@ -85,7 +85,7 @@ struct thread_pool {
         progress.observe(t.worker, t.took, t.usual); // some bytes each: clear() once a day
     }
 
-    // From here on any thread pool. The caller gives out the tasks of a request and watches them.
+    // From here on, an ordinary thread pool. The caller hands out the tasks of a request and watches them.
     void run(int next, int end) {
         std::unique_lock lock(mutex);
         for (asked = steady::now(); next < end || !running.empty(); changed.wait_for(lock, look_every)) {
@@ -111,7 +111,7 @@ struct thread_pool {
         for (std::unique_lock lock(mutex);; me.idle = 1, changed.notify_all()) {
             changed.wait(lock, [&] { return stops || !me.idle; });
             if (me.idle) return;
-            // Stands for work without the lock that looks at a flag from time to time.
+            // Stands for work that checks a flag from time to time, without holding the lock.
             int& result = results[static_cast<std::size_t>(t.id)];
             auto const end = t.begun + 6ms * (1 + t.kind) * (me.id == slow_worker ? slow_factor : 1);
             bool const too_late = changed.wait_until(lock, end, [&] { return result > 0; });
@@ -119,7 +119,7 @@ struct thread_pool {
             if (too_late) ++cancelled, wasted += t.took;
             if (too_late) continue;
             ++result;
-            won += t.attempts > 1; // the first attempt knows of itself only
+            won += t.attempts > 1; // the first attempt counts only itself
             times.push_back(1000 * seconds(steady::now() - asked).count());
             std::erase_if(running, [&](task const& r) { return r.id == t.id; });
             learn(t);

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Four threads report to one mitigator what has ended, and ask it which hosts to use. docs/guide/linking.md
+/// Four threads report what has ended to one mitigator, and ask it which hosts to use. docs/guide/linking.md
 /// shows the marked parts.
 
 #include <straggle/mitigate/mitigator.hpp>
@@ -107,7 +107,7 @@ int main() {
                                      task + 6 * static_cast<int>(thread), 100.0 * round,
                                      100.0 * round + took});
             }
-            round_is_over.arrive_and_wait(); // so that this prints the same each time
+            round_is_over.arrive_and_wait(); // makes the output the same each time
             round_is_over.arrive_and_wait();
             avoided[thread] += may_use(straggler, "host-5") ? 0 : 1;
         }

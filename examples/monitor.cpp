@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A scheduler with a watch on its nodes: it reports each attempt as it ends, decides every ten minutes, and
-/// heeds what was decided. Ten nodes, of which one is slow from the second hour to the end of the fourth.
+/// A scheduler that monitors its nodes: it reports each attempt as it ends, decides every ten minutes, and
+/// obeys the decisions. Ten nodes, of which one is slow from the second hour to the end of the fourth.
 
 #include <straggle/mitigate/windowed_blacklist.hpp>
 

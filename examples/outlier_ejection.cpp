@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A load balancer that ejects backends by their latency, where others look at errors only. In each interval
-/// latencies are compared by route, so no backend is blamed for a costly one. Backends that are clearly
-/// slower get no requests for a time that doubles with each relapse; never are more than a share of them out.
+/// A load balancer that ejects backends by their latency, where others look only at errors. In each interval
+/// latencies are compared by route, so no backend is blamed for a costly route. Backends that are clearly
+/// slower get no requests for a time that doubles with each relapse; the share that may be out is limited.
 
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/mitigate/windowed_blacklist.hpp>
@@ -25,12 +25,12 @@ using milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr std::size_t backends = 10, routes = 3, requests = 1600;
 constexpr auto request_every = 1250us;
-constexpr std::size_t bad_backend = 4, bad_factor = 4;     // its answers take so many times as long
-constexpr std::size_t bad_from = 400, bad_until = 1100;    // to these requests
-constexpr auto interval = 100ms;                           // so often it is decided which to eject,
-constexpr std::int64_t ejection = 1, longest_ejection = 8; // at first and at most for so many intervals,
-constexpr double max_ejected = 0.3;                        // at most so many of all backends,
-constexpr double least_harm = 0.5;                         // if slower than most by so many deviations
+constexpr std::size_t bad_backend = 4, bad_factor = 4;     // the slowdown of its answers
+constexpr std::size_t bad_from = 400, bad_until = 1100;    // for these requests
+constexpr auto interval = 100ms;                           // between two decisions
+constexpr std::int64_t ejection = 1, longest_ejection = 8; // in intervals: the first one, and the longest
+constexpr double max_ejected = 0.3;                        // share of all backends
+constexpr double least_harm = 0.5;                         // deviations by which it must be slower than most
 
 struct request { // what the library reads
     std::size_t id, route, backend;
@@ -60,7 +60,7 @@ struct network {
         closed = true;
         for (std::condition_variable& c : arrived) c.notify_one();
     }
-    void serve(std::size_t self) { // a backend: one request after the other
+    void serve(std::size_t self) { // a backend: serves one request after the other
         for (std::unique_lock lock(mutex);;) {
             arrived[self].wait(lock, [&] { return closed || !sent[self].empty(); });
             if (sent[self].empty()) return;
@@ -105,7 +105,7 @@ bool balance(bool ejects) {
     for (std::size_t id = 0, next = 0; id < requests; ++id) {
         std::this_thread::sleep_until(due += request_every);
         receive();
-        auto const& decision = watch.decide(steady::now()); // anew once in an interval
+        auto const& decision = watch.decide(steady::now()); // decides once per interval
         do next = (next + 1) % backends;
         while (ejects && decision.avoids(next));
         net.send({id, id * 7919 / 64 % routes, next, steady::now(), {}});

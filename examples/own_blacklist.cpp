@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A scheduler with a dynamic blacklist of its own making: its selection, its exclusions, its limits. It is a
-/// member of a class, worker threads ask it, and what it knows of nodes is told to a detector.
+/// A scheduler with a custom dynamic blacklist: its own selection, exclusions and limits. It is a member of a
+/// class, worker threads query it, and its knowledge about nodes is passed to a detector.
 /// docs/reference/monitoring.md and docs/reference/detecting.md show the marked parts.
 
 #include <straggle/straggle.hpp>

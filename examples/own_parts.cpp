@@ -2,9 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Every part can be one of your own: here a normalizer, an
-/// estimator of intervals, a ranker, a selection policy and a limit, each a few lines, put together with
-/// parts of the library.
+/// Every part can be replaced: here a normalizer, an estimator of intervals, a ranker, a selection policy and
+/// a limit, each a few lines, combined with parts of the library.
 
 #include <straggle/straggle.hpp>
 

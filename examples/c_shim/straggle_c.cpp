@@ -49,7 +49,7 @@ struct straggle::task_traits<straggle_node> {
                     .busy = &straggle_node::busy};
 };
 
-// States are passed on by number.
+// States are passed as numbers.
 static_assert(static_cast<int>(straggle::node_state::last_resort) == STRAGGLE_LAST_RESORT &&
               static_cast<int>(straggle::node_state::on_probation) == STRAGGLE_ON_PROBATION &&
               static_cast<int>(straggle::node_state::excluded) == STRAGGLE_EXCLUDED &&

@@ -2,9 +2,9 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-# Does an adapter do its work? Against the engine itself, on the loopback, within three minutes.
-#   check.sh haproxy|dask|slurm|work_queue   status 0: it does; 1: it does not; 77: the engine is not installed
-#   check.sh ENGINE --installed              says only whether it is; Slurm and Work Queue need root, too
+# Does an adapter work? Against the engine itself, on the loopback interface, within three minutes.
+#   check.sh haproxy|dask|slurm|work_queue   status 0: it works; 1: it does not; 77: the engine is not installed
+#   check.sh ENGINE --installed              only whether it is installed; Slurm and Work Queue need root, too
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 engine=${1:?haproxy, dask, slurm or work_queue}

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 // Which rank of an MPI program do the others wait for? Each step of each rank is some work and a barrier.
-// Rank 0 gathers how long every rank worked and waited, and watches. Wall times are equal; what is waited is
+// Rank 0 gathers how long every rank worked and waited, and watches. The wall times are equal; the waits are
 // not.
 //
 //   mpirun -n 8 steps [STEPS [MILLISECONDS OF WORK]]
@@ -28,7 +28,7 @@ double seconds_since(clock_type::time_point start) {
     return std::chrono::duration<double>(clock_type::now() - start).count();
 }
 
-// Volatile, or the compiler could move the work out of what is timed.
+// Volatile: otherwise the compiler could move the work out of the timed section.
 std::uint64_t volatile result;
 
 void work(std::uint64_t turns) {

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A mitigator inside a program that runs on oneTBB: four groups of workers, an arena each, of which one is
-/// three times as slow. Work stealing cannot help a task that a slow worker has begun.
+/// A mitigator inside a program that runs on oneTBB: four groups of workers, each with an arena, of which one
+/// is three times as slow. Work stealing cannot help a task that a slow worker has started.
 
 #include <straggle/mitigate.hpp>
 
@@ -26,7 +26,7 @@ struct attempt {
 };
 struct worker_group {
     unsigned name, slots, busy;
-    double factor; // what nobody told the mitigator
+    double factor; // unknown to the mitigator
     tbb::task_arena arena{2, 0};
     straggle::node_state said = straggle::node_state::healthy;
 };
@@ -56,13 +56,13 @@ double run(bool is_enabled, unsigned jobs, unsigned tasks) { // how long a job t
         running.push_back(a);
         double const takes = (8 + (a.job * 31 + a.task * 17) % 10 * 0.4) / 1000 * groups[row].factor;
         groups[row].arena.enqueue([&ended, a, takes] {
-            while (now() < a.start + takes && !*a.done) // work, in pieces between which it looks up
+            while (now() < a.start + takes && !*a.done) // works in pieces, and checks in between
                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
             auto const how = a.done->exchange(true) ? attempt_status::killed : attempt_status::success;
             ended.push({a.job, a.task, a.group, a.start, now(), how, a.done});
         });
     };
-    auto const take_end = [&] { // waits for an attempt that ends; says whether its task has ended with it
+    auto const take_end = [&] { // waits for the end of an attempt; returns whether its task ended with it
         attempt a;
         ended.pop(a);
         --groups[a.group].busy;

@@ -15,7 +15,7 @@ PERIOD_US=50000   # a short period: a task of a second or two then sees a smooth
 
 cgroup_create_parent() {
   mkdir "$CGROUP"   # no -p: an existing group belongs to another run
-  # A very large weight, so that other work on the machine hardly disturbs the recording.
+  # A very large weight, so that other work on the machine barely disturbs the recording.
   if [ "$CGROUP_VERSION" = 2 ]; then
     echo +cpu > /sys/fs/cgroup/cgroup.subtree_control
     echo +cpu > "$CGROUP/cgroup.subtree_control"

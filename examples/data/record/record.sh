@@ -129,7 +129,7 @@ submit_array() {
 
 cancel_one() {
   local running
-  # Not in its first second (it may not have its trap yet), and hardly about to end by itself.
+  # Not in its first second (it may not have its trap yet), and not shortly before it ends by itself.
   mapfile -t running < <(squeue -h -r -t RUNNING -o '%M %i' | awk '$1 ~ /^0:0[123]$/ { print $2 }')
   if [ "${#running[@]}" = 0 ]; then return 1; fi
   scancel "${running[RANDOM % ${#running[@]}]}"
@@ -148,7 +148,7 @@ while now=$(now_ms); [ "$now" -lt "$last_submit" ]; do
     change_quota "$QUOTA_FAST"
     phase=3
   fi
-  # Three arrays that still wait for nodes: nobody idles, and kinds overlap.
+  # Three arrays that still wait for nodes: no node idles, and kinds overlap.
   waiting=$(squeue -h -r -t PENDING -o %F | sort -u | wc -l)
   if [ "$waiting" -lt 3 ]; then submit_array; fi
   if [ "$now" -ge "$next_cancel" ] && cancel_one; then next_cancel=$((next_cancel + cancel_every_ms)); fi

@@ -5,7 +5,7 @@ import math
 import statistics
 import subprocess
 
-# Student's t at 97.5 % for 2 to 10 values; for more it is smaller, and the last is kept.
+# Student's t at 97.5 % for 2 to 10 values; for more values it is smaller, and the last one is used.
 STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)
 
 

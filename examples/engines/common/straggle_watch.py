@@ -90,7 +90,7 @@ class Watch:
         if running is not None:
             self._tell({"event": "running", "running": running})
         self._tell({"event": "decide", "now": now, "waiting": waiting})
-        lines, self.lines = self.lines, []  # another thread may go on adding
+        lines, self.lines = self.lines, []  # another thread may still add lines
         due = time.monotonic() + timeout
         if not self._write(("\n".join(lines) + "\n").encode(), due):
             self.is_alive = False

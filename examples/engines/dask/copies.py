@@ -57,7 +57,7 @@ class Copies:
                 attempts = [f for f in (originals[key], copies.get(key)) if f is not None]
                 first = next((f for f in attempts if f.status == "finished"), None)
                 if first is None and all(f.done() for f in attempts):
-                    first = attempts[0]  # all broke: its exception is raised
+                    first = attempts[0]  # all failed: its exception is raised
                 if first is not None:
                     done[key] = first.result()
                     for other in attempts:

@@ -123,7 +123,7 @@ class Cluster:
         try:
             if self.client is not None:
                 self.client.close(timeout=2)
-        except Exception:  # noqa: BLE001 - it is going away anyhow
+        except Exception:  # noqa: BLE001 - it is being shut down anyway
             pass
         stop(self.processes)
         self.log.close()
@@ -223,7 +223,7 @@ def main():
     held = [(t, worker, state) for _, _, _, t, worker, state in held]
     out = [t - slow_at for t, worker, state in held if worker == "w3" and t > slow_at and state in OUT]
     back = [t - well_at for t, worker, state in held if worker == "w3" and t > well_at and state == "healthy"]
-    # As a last resort it is of use again before all are sure that it is well.
+    # As a last resort it is useful again before its recovery is certain.
     back = sorted(back + [r["at"] - well_at for r in rows if r["phase"] == "after" and r["on_slow"] >= 4])
     others = [h for h in held if h[1] != "w3" and h[2] in OUT]
     print("held after %s s, back after %s s, others held: %s" % (out[:1], back[:1], others))

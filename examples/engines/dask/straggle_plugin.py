@@ -33,7 +33,7 @@ class Straggle(SchedulerPlugin):
         self.every, self.dry_run = every, os.environ.get("STRAGGLE_DRY_RUN", "0") != "0"
         self.states, self.notes, self.watch, self.next_start, self.usual = {}, set(), None, 0, 0
         self.held = {}  # address: how many tasks it may run, or how slow it is where that depends on the others
-        self.own = {}  # address: what the worker itself says, such as that it has no memory left
+        self.own = {}  # address: the state that the worker itself reports, such as being out of memory
         self.tried = collections.defaultdict(float)  # address: when it may have another try; 0 if the last was fast
 
     async def start(self, scheduler):
@@ -65,7 +65,7 @@ class Straggle(SchedulerPlugin):
 
     def tend(self):
         for address in list(self.held):
-            self.shed(address, self.admit(address))  # what work stealing brings goes back: it asks nobody
+            self.shed(address, self.admit(address))  # return what work stealing brings: it does not ask
 
     def admit(self, address):
         """In service while it has less to do than it may; a last resort, while the others' queue takes twice as long."""
@@ -73,8 +73,8 @@ class Straggle(SchedulerPlugin):
         if slowdown > 0 and worker is not None:
             others = [w for w in self.scheduler.running if w.address not in self.held]
             backlog = len(self.scheduler.queued) + sum(len(w.processing) for w in others)
-            wait = backlog / (slowdown * max(1, sum(w.nthreads for w in others)))  # in what a task takes here
-            may_try = wait > 1 or self.tried[address] == 0  # who has recovered shows it soon
+            wait = backlog / (slowdown * max(1, sum(w.nthreads for w in others)))  # in units of a task's time here
+            may_try = wait > 1 or self.tried[address] == 0  # a recovered worker shows it soon
             slots = worker.nthreads if wait > 2 else int(may_try and time.time() > self.tried[address])
         self.set_status(address, "running" if worker and len(worker.processing) < slots else "paused")
         return max(slots, 1)
@@ -139,11 +139,11 @@ class Straggle(SchedulerPlugin):
                     plan = await asyncio.to_thread(self.watch.decide, now, *self.cluster())
                     self.watch = self.watch if plan else self.watch.close()
                     self.obey(plan or NOTHING)
-        except Exception:  # whatever it is, no worker stays held
+        except Exception:  # whatever the error, no worker stays held
             logger.exception("straggle")
         finally:
             self.obey(NOTHING)
-            if self.watch is not None:  # it may take its time to keep its state: not the scheduler's
+            if self.watch is not None:  # saving its state may take time, which must not delay the scheduler
                 threading.Thread(target=self.watch.close).start()
                 self.watch = None
 

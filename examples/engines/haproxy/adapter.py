@@ -50,15 +50,15 @@ class Adapter:
         self.watch = None
         self.next_start = 0
         self.servers = {}  # name: when it was last heard of
-        self.weights = {}  # name: percent, for those that shall not have all
+        self.weights = {}  # name: percent, for servers that must not get their full weight
         self.watched = set()  # names that the watchdog would give back
-        self.freed = {}  # name: until when it is told to take its weight back
+        self.freed = {}  # name: until when it is instructed to restore its weight
         self.decided = 0
         self.bad_lines = 0
         self.is_ending = False
         self.said, self.notes = {}, set()
 
-    # What came in by the log.
+    # What the log reports.
     def request(self, line):
         fields = line.split()
         if len(fields) > 0 and fields[0].startswith(b"<"):
@@ -69,7 +69,7 @@ class Adapter:
             status = int(status)
             length = int(microseconds) * 1e-6 if microseconds != b"-" else int(total) * 1e-3
         except (ValueError, UnicodeDecodeError):
-            self.bad_lines += 1  # lines about the state of servers come here, too
+            self.bad_lines += 1  # lines about the state of servers arrive here, too
             return
         if not NAME.match(name) or server == b"<NOSRV>" or len(self.servers) >= MOST_SERVERS:
             return
@@ -87,7 +87,7 @@ class Adapter:
             writer.write(self.word(name).encode())
             await asyncio.wait_for(writer.drain(), 1)
         except (OSError, ValueError, asyncio.TimeoutError, asyncio.CancelledError):
-            pass  # the last is how the loop ends
+            pass  # the last one is how the loop ends
         finally:
             writer.close()
 
@@ -101,7 +101,7 @@ class Adapter:
         if not self.is_ending and now - self.decided < self.options.stale and name in self.weights:
             if self.options.no_watchdog or name in self.watched:
                 return "up %d%%\n" % self.weights[name]
-            return "up\n"  # a kill now would leave its weight for good: the watchdog asks within 0.1 s
+            return "up\n"  # a kill now would leave its weight changed for good: the watchdog asks within 0.1 s
         return "up 100%\n" if name in self.ours(now) else "up\n"
 
     def ours(self, now):
@@ -213,7 +213,7 @@ def release(path, ours=None):
         if server["srv_uweight"] != server["srv_iweight"]:
             name = "%s/%s" % (server["be_name"], server["srv_name"])
             if ours is not None and name not in ours:
-                continue  # an operator's
+                continue  # set by an operator
             log("%s: weight back to 100%%" % name)
             ask_haproxy(path, "set server %s weight 100%%" % name)
 
@@ -233,7 +233,7 @@ def watchdog(options):
             answer = []
         if answer:
             if os.getppid() != options.parent:
-                return  # another adapter answers, with a watchdog of its own
+                return  # another adapter answers, with its own watchdog
             heard, released, ours = time.monotonic(), False, answer[1:]
         elif time.monotonic() - heard > 0.4 and not released:  # seen within the next 0.3 s
             log("watchdog: the agent does not answer")

@@ -200,7 +200,7 @@ def run(options, policy, rate, what, number=1, is_out=None, is_back=None):
         out = [t for t, s, w in done if s in hurt and w < 100 and slow_at <= t < well_at]
         back = [[t for t, s, w in done if s == v and t >= well_at and w == 100] for v in hurt if
                 any(s == v for t, s, w in done)]
-        # Probes within the bad time that went well by accident would end it; so the last return counts.
+        # A probe that happens to be fast while the server is slow would end the exclusion, so the last return counts.
         result["out_after"] = round(out[0] - slow_at, 2) if out else ""
         result["back_after"] = round(max(b[-1] for b in back) - well_at, 2) if back and all(back) else ""
         result["slow_requests"] = sum(slow_at <= r[0] < (out[0] if out else well_at) and

@@ -2,10 +2,10 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-# A Slurm of eight nodes in one folder of one machine, on the loopback, for trying the controller; as root.
+# A Slurm of eight nodes in one folder of one machine, on the loopback interface, for trying the controller; as root.
 #   cluster.sh up FOLDER FIRST_PORT [NODES]    prints what to export
-#   cluster.sh down FOLDER                     ends what `up` started, by its process ids
-# START_SLURMD: what is called instead of slurmd, such as to start it in a cgroup.
+#   cluster.sh down FOLDER                     ends what `up` started, by process id
+# START_SLURMD: a command to run instead of slurmd, for example to start it in a cgroup.
 # Debian: apt-get install --no-install-recommends slurmctld slurmd slurm-client slurmdbd slurm-wlm-mysql-plugin \
 #         slurm-wlm-basic-plugins munge mariadb-server
 set -euo pipefail

@@ -39,7 +39,7 @@ class Controller:
         self.out = Drains(options) if options.drain else Reservations(options)
         self.second = SecondAttempts(options, lambda *command: slurm(*command))
         self.watch, self.next_start = None, 0
-        self.seen = {}  # (job number, start) of what was told already: when it ended
+        self.seen = {}  # (job number, start) of what was reported already: when it ended
         self.since = time.time() - options.history
         self.silent_since = None
         self.gaps = []  # (from, to): Slurm was silent; what overlaps looks longer than it was
@@ -53,7 +53,7 @@ class Controller:
         self.usual = 0  # how long tasks take
         self.recall()
 
-    # What was told already outlives this process, as what was learned of it does.
+    # What was reported outlives this process, like what was learned from it.
     def recall(self):
         if not self.options.state:
             return
@@ -77,7 +77,7 @@ class Controller:
                        "seen": [[raw, start, end] for (raw, start), end in self.seen.items()]}, file)
         os.replace(path + ".new", path)
 
-    # What Slurm tells.
+    # What Slurm reports.
     def overlap(self):
         return max(30, 10 * self.options.every)
 
@@ -95,7 +95,7 @@ class Controller:
         array, task, status, more = self.second.ended(raw, array, task, status)
         if status == "success" and self.states.get(node) == "on_probation":
             self.tried[node] = max(end - start, 0.5)
-        # Whole seconds: as long as it may have been on average.
+        # Times are whole seconds: use the mean of the lengths that it may have had.
         self.watch.ended(array, node, start, max(end, start + 0.5), status, task=task, attempt=raw, kind=name[:200], **more)
         return True
 
@@ -146,7 +146,7 @@ class Controller:
                 self.tell_end(raw, array, task, node, state, start, end, name)
         for job in jobs:
             self.last_jobs[job] = now
-        over = {job for job, seen in self.last_jobs.items() if now - seen > 10}  # and sacct has told all of them
+        over = {job for job, seen in self.last_jobs.items() if now - seen > 10}  # and sacct has reported all of them
         for job in over:
             self.watch.finish(job)
             del self.last_jobs[job]
@@ -162,7 +162,7 @@ class Controller:
         for line in slurm("sinfo", "-h", "-N", "-o", "%N|%T|%c|%E").splitlines():
             name, state, cpus, reason = line.split("|", 3)
             if name in self.cpus or not NODE.match(name):
-                continue  # once for each partition
+                continue  # once per partition
             state = state.strip("*$~#!%@^-+")
             if self.options.drain:
                 self.out.see(name, state, reason)
@@ -174,7 +174,7 @@ class Controller:
                           "condition": "pinned" if name in self.options.never else self.condition[name]})
         return nodes
 
-    # What is done.
+    # Actions.
     def act(self, what, node, why=""):
         """Takes, renews or gives back a node; true if it was done."""
         if what != "renew":
@@ -219,10 +219,10 @@ class Controller:
                 wanted.add(name)  # the probe runs: no more
                 self.probing.pop(name, None)
             elif name not in self.probing:
-                # A slow probe at the end of an array costs much of what there was to win. It costs little where it
-                # begins with the array, so the node is open before one comes; and nothing while others wait as long
-                # anyway. Where neither is ever so, the node must not stay out for that.
-                # One whose last probe took nearer to what is usual than to what it took before is no longer slow.
+                # A slow probe at the end of an array costs much of the possible gain. It costs little if it begins
+                # with the array, so the node is opened before one comes; and nothing while others wait as long
+                # anyway. If neither ever happens, the node must not stay out for that.
+                # If the last probe took nearer to the usual time than to the time before, the node is no longer slow.
                 waited = now - (n["since"] or now) > max(6 * self.options.every, 4 * slow * self.usual)
                 is_well = name in self.tried and self.tried[name] ** 2 < slow * self.usual ** 2
                 if waiting == 0 or waiting > slow * healthy or waited or is_well:
@@ -303,7 +303,7 @@ class Controller:
         log("controls by %s, %s" % ("drains" if self.options.drain else "reservations",
                                     "for good" if self.options.apply else "dry run: nothing is touched"))
         while not self.ending:
-            # What began with a probe ends soon after it, and tells as much of the node.
+            # Tasks that began with a probe end soon after it, and show as much about the node.
             self.pause = min(1.0, self.options.every) if self.hurry else self.options.every
             begin, self.hurry = time.time(), False
             try:

@@ -41,7 +41,7 @@ class Cluster:
     def __init__(self, variant, options, more=()):
         self.variant, self.options = variant, options
         self.folder = tempfile.mkdtemp(prefix="straggle-slurm-%s-" % variant)
-        self.port = 12000 + 200 * VARIANTS.index(variant) + 1000 * (os.getpid() % 20)  # below those that are given out
+        self.port = 12000 + 200 * VARIANTS.index(variant) + 1000 * (os.getpid() % 20)  # below ephemeral ports
         self.environment = dict(os.environ, SLURM_CONF=self.folder + "/etc/slurm.conf")
         self.controller = None
         try:

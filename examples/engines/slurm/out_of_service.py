@@ -6,7 +6,7 @@ import subprocess
 import time
 
 PREFIX = "straggle_"
-MINUTES = 10  # a reservation lasts so long unless it is renewed
+MINUTES = 10  # a reservation lasts this long unless it is renewed
 
 
 class SlurmSilent(Exception):

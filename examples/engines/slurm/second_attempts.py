@@ -13,17 +13,17 @@ COPY_OF = re.compile(r"straggle:copy-of:(\d+)_(\d+)\Z", re.ASCII)
 class SecondAttempts:
     def __init__(self, options, slurm):
         self.options, self.slurm = options, slurm
-        self.users = {}  # (array, task): whose it is
+        self.users = {}  # (array, task): its owner
         self.copies = {}  # job number of a copy: (array, task)
         self.allowed = {}  # job number: copy or requeue
-        self.asked = {}  # job number: when it was asked for
-        self.first = {}  # (array, task): job number of the attempt that was first
-        self.stopped = set()  # job numbers of copies that were given up
+        self.asked = {}  # job number: when it was requested
+        self.first = {}  # (array, task): job number of the attempt that ended first
+        self.stopped = set()  # job numbers of copies that were abandoned
 
     def see(self, raw, array, task, user, comment):
         """A job that runs: whose attempt it is, as members of a running attempt."""
         copy = COPY_OF.match(comment)
-        if copy and self.users.get(copy.groups()) == user:  # nobody copies for others
+        if copy and self.users.get(copy.groups()) == user:  # no copies for other users
             self.copies[raw] = copy.groups()
             return {"job": copy[1], "task": copy[2], "copy": True, "may_copy": False}
         self.users[array, task] = user

@@ -25,7 +25,7 @@ import straggle_yarn
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HISTORY = os.path.join(HERE, "..", "..", "data", "slurm-8-nodes.csv")
-# Two of eight nodes are more than the shares that are meant for large clusters.
+# Two of eight nodes are more than the shares for large clusters allow.
 SHARE = "0.3"
 
 

@@ -27,7 +27,7 @@ import subprocess
 import sys
 import time
 
-# What may stand in a file of hosts: nothing that comes in a plan can be more than one line of one host.
+# What a file of hosts may contain: nothing in a plan can be more than one line with one host.
 HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?(:[0-9]{1,5})?")
 
 
@@ -82,7 +82,7 @@ class Yarn:
             if not HOST.fullmatch(n["node"]):
                 say(f"not the name of a host: {n['node']!r}")
             elif len(out) < most:
-                # At most as long as the plan says, and no longer than plans may be missing.
+                # At most as long as the plan says, and no longer than plans may be late.
                 ends = [now + self.options.expire]
                 if n.get("until") is not None:
                     ends.append(now + n["until"] - plan["now"])
@@ -193,7 +193,7 @@ def plans(fd, expire):
                 continue
             if isinstance(message, dict) and message.get("event") == "plan" and message.get("protocol") == 1:
                 newest = message
-        if newest:  # of many the last one counts
+        if newest:  # of several, the last one counts
             until = time.monotonic() + expire
             yield newest
 
@@ -209,17 +209,17 @@ def main():
 
     def stop(*_):
         for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(s, signal.SIG_IGN)  # once is enough, and nothing is to end what follows
+            signal.signal(s, signal.SIG_IGN)  # once is enough, and nothing may interrupt what follows
         raise SystemExit(0)
     for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(s, stop)
     yarn = Yarn(options)
     try:
-        yarn.release()  # what a process before this one may have left
+        yarn.release()  # what an earlier process may have left
         for plan in plans(0, options.expire):
             yarn.take(plan) if plan else yarn.release()
     finally:
-        yarn.written.clear()  # it may have been stopped between a file and the note of it
+        yarn.written.clear()  # it may have been stopped between writing a file and noting it
         yarn.release()
         for fd in held:
             os.close(fd)

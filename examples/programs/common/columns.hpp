@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which column of a file is what. A program lists its columns in an enum `Column`, and says in
-/// `column_set<Column>` how they are called on the command line (`keys`) and, unless the user says otherwise,
-/// in the file (`names`).
+/// Which column of a file is what. A program lists its columns in an enum `Column`, and gives in
+/// `column_set<Column>` their names on the command line (`keys`) and, unless the user says otherwise, in the
+/// file (`names`).
 #pragma once
 
 #include "failure.hpp"
@@ -32,8 +32,8 @@ class column_names {
         for (std::size_t c = 0; c < count; ++c) entries_[c].name = column_set<Column>::names[c];
     }
 
-    /// Takes `key=name,...` on top of the defaults; `key=` says that there is no such column.
-    /// @param option as which the user gave it
+    /// Applies `key=name,...` on top of the defaults; `key=` says that there is no such column.
+    /// @param option the option with which the user gave it
     void override_with(std::string_view specification, std::string const& option = "--columns") {
         while (!specification.empty()) {
             std::string_view const item = specification.substr(0, specification.find(','));
@@ -58,12 +58,12 @@ class column_names {
     };
     [[nodiscard]] entry const& operator[](Column c) const { return entries_[static_cast<std::size_t>(c)]; }
 
-    /// The user says columns by their place, `#3`: the file has no header.
+    /// The user names columns by position, `#3`: the file has no header.
     [[nodiscard]] bool by_place() const {
         return std::ranges::any_of(entries_,
                                    [](entry const& e) { return e.required && e.name.starts_with('#'); });
     }
-    /// As the user says the column of that key; empty if he does not.
+    /// The user's name for the column with that key; empty if not given.
     [[nodiscard]] std::string said(std::string_view key) const {
         auto const at = std::find(keys.begin(), keys.end(), key);
         if (at == keys.end()) return {};
@@ -81,8 +81,8 @@ class column_names {
 template <class Column>
 class column_places {
   public:
-    /// Looks the names up in a header; a `failure` names what is missing.
-    /// @param option that says other names
+    /// Looks up the names in a header; a `failure` names what is missing.
+    /// @param option the option that sets other names
     column_places(column_names<Column> const& names, std::span<std::string const> header, std::string file,
                   std::string option = "--columns")
         : header_(header.begin(), header.end()), file_(std::move(file)), option_(std::move(option)) {
@@ -151,7 +151,7 @@ class column_places {
     }
     /// The same for a name that may be made of several columns, `job_name+task_name`: with slashes between
     /// them.
-    /// @param buffer where such a name is put together
+    /// @param buffer memory for such a name
     [[nodiscard]] std::string_view name_in(std::span<std::string_view const> record, Column c,
                                            std::string& buffer) const {
         std::string_view const first = field(record, c);

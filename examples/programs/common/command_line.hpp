@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How a program reads its command line with CLI11, and what it says when something is wrong with it.
+/// How a program reads its command line with CLI11, and its messages when something is wrong.
 #pragma once
 
 #include "../readers/history.hpp"
@@ -32,7 +32,7 @@ namespace program {
 template <class T, std::size_t N>
 using choices = std::array<std::pair<std::string_view, T>, N>;
 
-/// What a word stands for; a `failure` lists those that are known.
+/// The value of a word; a `failure` lists the known words.
 template <class T, std::size_t N>
 T choose(std::string const& option, std::string_view word, choices<T, N> const& known) {
     std::string names;
@@ -73,7 +73,7 @@ inline void add_version(CLI::App& app) {
 }
 
 /// Reads the command line.
-/// @return false if that was all there is to do: help or version have been printed
+/// @return false if there is nothing else to do: help or version have been printed
 inline bool parse(CLI::App& app, int argc, char const* const* argv) {
     try {
         app.parse(argc, argv);

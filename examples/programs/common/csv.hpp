@@ -4,8 +4,8 @@
 /// @file
 /// A streaming reader of CSV with a header (RFC 4180): quoted fields, line breaks inside quotes, CRLF, LF or
 /// CR line ends, a byte order mark, a last line without an end. It holds one record at a time, however long
-/// the file is, and hands out views into its buffer. Whatever is not such a table is an `error` with the
-/// number of its line, never a guess.
+/// the file is, and returns views into its buffer. Anything else is an `error` with its line number, never a
+/// guess.
 #pragma once
 
 #include "marks.hpp"
@@ -34,7 +34,7 @@ class error : public std::runtime_error {
     std::size_t line_;
 };
 
-/// How much is believable; beyond that a quote is missing or the file is something else.
+/// Plausible sizes; beyond them a quote is missing or the file is something else.
 struct limits {
     std::size_t record_bytes = std::size_t{16} << 20;
     std::size_t fields = std::size_t{1} << 16;
@@ -77,16 +77,16 @@ class reader {
         return true;
     }
 
-    /// The same as `next`, and twice as fast where rows have no quotes: the ends of the fields of many rows
-    /// are found at once. All else is left to `next`.
+    /// The same as `next`, and twice as fast where rows have no quotes: finds the ends of the fields of many
+    /// rows at once. Leaves everything else to `next`.
     bool next_plain() {
         if (at_first_ || !read_plain_record()) return next();
         return true;
     }
 
-    /// After an `error` of `next`: leaves out what was wrong, so that `next` goes on behind it. That is the
-    /// record with a wrong number of fields, and otherwise the line on which the record began; should that
-    /// line be longer than any record may be, the error is thrown again.
+    /// After an `error` of `next`: skips the bad part, so that `next` continues after it. That is the record
+    /// with a wrong number of fields, otherwise the line on which the record began; if that line is longer
+    /// than any record may be, the error is thrown again.
     /// @return the line on which it began
     std::size_t skip_fault() {
         if (!torn_) return record_line_;
@@ -145,8 +145,8 @@ class reader {
         }
     }
 
-    // Makes the next record the current one if its fields are as many as they should be, have no quotes and
-    // are here to the end of their line; else it does nothing.
+    // Makes the next record the current one if it has the right number of fields, no quotes, and is in the
+    // buffer to the end of its line; otherwise does nothing.
     bool read_plain_record() {
         std::size_t const fields = header_.size();
         while (next_mark_ != last_mark_ && marks_[next_mark_] < begin_) ++next_mark_;
@@ -156,7 +156,7 @@ class reader {
         char const* const text = buffer_.data();
         fields_.resize(fields);
         std::size_t first = begin_;
-        unsigned other = 0; // than a comma
+        unsigned other = 0; // characters other than a comma
         for (std::size_t i = 0; i + 1 < fields; ++i) {
             fields_[i] = {text + first, ends[i] - first};
             other |= static_cast<unsigned>(text[ends[i]] ^ ',');
@@ -173,7 +173,7 @@ class reader {
         return true;
     }
 
-    // Finds so many marks from begin_ on, and some more, if they are there.
+    // Finds this many marks from begin_ on, and a few more, if there are any.
     void mark(std::size_t wanted) {
         constexpr std::size_t step = std::size_t{1} << 12;
         if (end_ > UINT32_MAX) return;
@@ -193,16 +193,16 @@ class reader {
         }
     }
 
-    // The record at begin_ goes wrong at `at`. It is inside quotes at every end of a line before that, and so
-    // is a record that begins further down and comes by such an end: it will go wrong there, too. Knowing
-    // that, recovery from any number of faults is linear.
+    // The record at begin_ is damaged at `at`. At every line end before that it is inside quotes, and so is
+    // any record that begins later and reaches such a line end: it will fail there, too. Knowing this keeps
+    // recovery from any number of faults linear.
     [[noreturn]] void tear(std::size_t at, std::size_t line, std::string because) {
         torn_until_ = offset_of(at);
         torn_line_ = line;
         torn_because_ = std::move(because);
         throw error(torn_line_, torn_because_);
     }
-    // Where in the file.
+    // Its offset in the file.
     [[nodiscard]] std::uint64_t offset_of(std::size_t at) const noexcept { return read_ - end_ + at; }
 
     // Finds the fields of the record at begin_ without changing anything, since it may have to start over
@@ -290,7 +290,7 @@ class reader {
         return to;
     }
 
-    // Moves the rest to the front and reads on behind it; false at the end of the file.
+    // Moves the rest to the front and reads more; false at the end of the file.
     bool refill() {
         std::size_t const rest = end_ - begin_;
         if (rest >= limits_.record_bytes)
@@ -328,12 +328,12 @@ class reader {
 
     Source source_;
     limits limits_;
-    std::vector<char> buffer_{'\0'}; // [begin_, end_) is not handed out yet; buffer_[end_] is NUL
+    std::vector<char> buffer_{'\0'}; // [begin_, end_) has not been returned yet; buffer_[end_] is NUL
     std::size_t begin_ = 0, end_ = 0;
     std::uint64_t read_ = 0;
     bool source_done_ = false;
-    bool at_first_;                // the first record is no header, and not handed out yet
-    bool torn_ = false;            // the record at begin_ is no record
+    bool at_first_;                // the first record is not a header, and has not been returned yet
+    bool torn_ = false;            // the record at begin_ is damaged
     std::uint64_t torn_until_ = 0; // offset
     std::size_t torn_line_ = 1;
     std::string torn_because_;
@@ -363,7 +363,7 @@ class text_source {
     std::string_view rest_;
 };
 
-/// A field as it has to be written: in quotes only where it must be.
+/// A field in written form: quoted only if necessary.
 /// @param safe puts an apostrophe before what a spreadsheet would take for a formula
 [[nodiscard]] inline std::string quoted(std::string_view field, bool safe = false) {
     if (safe && !field.empty() && std::string_view("=+-@\t\r\n").find(field[0]) != std::string_view::npos)

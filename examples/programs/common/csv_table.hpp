@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A CSV file of which some columns are known, record by record; packed with gzip or zstd as may be.
+/// A CSV file with some known columns, record by record; may be packed with gzip or zstd.
 #pragma once
 
 #include "../readers/readers.hpp"
@@ -25,14 +25,14 @@ struct unreadable_rows {
     std::uint64_t count = 0;
     std::vector<std::size_t> lines{}; ///< of the first few
 
-    /// @param line 0: it is not known
+    /// @param line 0: unknown
     void note(std::size_t line) {
         ++count;
         if (line > 0 && lines.size() < 5) lines.push_back(line);
     }
 };
 
-/// What the user says of columns, for the readers of logs.
+/// The user's column names, for the readers of logs.
 template <class Column>
 [[nodiscard]] readers::given_columns given_columns(column_names<Column> const& names) {
     return {.job = names.said("job"),
@@ -44,15 +44,15 @@ template <class Column>
             .status = names.said("status")};
 }
 
-/// @throws csv::error where the file is no table, `failure` where it cannot be read or a column is missing
+/// @throws csv::error if the file is not a table, `failure` if it cannot be read or a column is missing
 template <class Column>
 class csv_table {
   public:
-    /// @param option that says which column is what
+    /// @param option the option that names columns
     csv_table(std::string const& file, column_names<Column> const& columns, bool show_progress,
               std::string const& option = "--columns")
         : csv_table(std::make_unique<readers::input>(file), size_of(file), columns, show_progress, option) {}
-    /// @param bytes of the file, 0 if that is not known
+    /// @param bytes of the file, 0 if unknown
     csv_table(std::unique_ptr<readers::input> in, std::uint64_t bytes, column_names<Column> const& columns,
               bool show_progress, std::string const& option = "--columns")
         : in_(std::move(in)),
@@ -73,7 +73,7 @@ class csv_table {
     }
     /// Empty if there is no such column.
     [[nodiscard]] std::string_view field(Column c) const { return places_.field(csv_.fields(), c); }
-    /// The same for a name that may be made of several columns; it is there until the next call.
+    /// The same for a name that may be made of several columns; valid until the next call.
     [[nodiscard]] std::string_view name(Column c) { return places_.name_in(csv_.fields(), c, name_); }
     [[nodiscard]] std::size_t line() const { return csv_.line(); }
     [[nodiscard]] std::uint64_t rows() const { return rows_; }

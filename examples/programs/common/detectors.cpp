@@ -34,7 +34,7 @@ constexpr double any = 1e9, tiny = 1e-9;
 constexpr std::array<std::pair<std::string_view, task_scope>, 3> scopes{
     {{"running", task_scope::running}, {"started", task_scope::started}, {"all", task_scope::all}}};
 
-// Any of them: a wrapper wants one type.
+// Any of them, because a wrapper needs a single type.
 struct rule {
     static constexpr std::string_view name = "rule";
     std::function<straggle::detect::detection_note(straggle::detect::job_view const&,
@@ -58,7 +58,7 @@ struct rule {
     }
 };
 
-// What is known of each task; nothing where nobody knows.
+// What is known about each task.
 struct usual_times {
     decltype(known_of_tasks::usual_time_of) told{};
     straggle::outcome<double> operator()(straggle::detect::running_task const& task,
@@ -161,7 +161,7 @@ rule make_node_aware(settings& s, known_of_tasks const& known) {
     s.take("fast_share", d.fast_share, 0, 1);
     s.take("sharing", d.sharing, 0, 1);
     s.take("model_doubt", d.model_doubt, tiny, any);
-    double start_up = -1; // not told
+    double start_up = -1; // not given
     s.take("start_up", start_up, 0, any);
     if (start_up >= 0) d.start_up = start_up;
     return rule(d);
@@ -185,7 +185,7 @@ constexpr std::array<entry, 12> catalogue{{{"progress_gap", make_progress_gap},
                                            {"tail_of_siblings", make_tail_of_siblings},
                                            {"node_aware", make_node_aware, true}}};
 
-// What goes around every rule.
+// The wrappers around every rule.
 rule wrapped(rule inner, settings& s) {
     double lag = 0, task_lag = 0, min_progress = 0;
     s.take("lag", lag, 0, any);

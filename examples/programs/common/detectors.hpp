@@ -26,7 +26,7 @@ class contestant {
 
     /// As on the command line.
     [[nodiscard]] std::string const& label() const { return label_; }
-    /// Whether it is told what earlier jobs say of the nodes.
+    /// Whether it is passed what earlier jobs show about the nodes.
     [[nodiscard]] bool is_warm() const { return warm_; }
     straggle::detect::suspect_list<> operator()(straggle::detect::job_view const& job);
 
@@ -37,12 +37,12 @@ class contestant {
     std::vector<straggle::detect::job_node> nodes_; // without what a cold one must not know
 };
 
-/// What detectors are told of the tasks.
+/// What detectors are passed about the tasks.
 struct known_of_tasks {
     double threshold = 1.2;   ///< what makes a straggler
     double usual_seconds = 0; ///< above 0: how long tasks usually take
-    bool warm = false;        ///< those that can be are warm, unless they are told otherwise
-    /// What to go by unless a specification says otherwise; as in `straggle::node_aware`
+    bool warm = false;        ///< whether detectors that can be warm are, unless specified otherwise
+    /// The defaults of a specification; as in `straggle::node_aware`
     std::optional<double> resolution{}, report_interval{};
     /// How long a task usually takes, if that is known of each; for those that are warm
     std::function<straggle::outcome<double>(straggle::detect::running_task const&,
@@ -53,7 +53,7 @@ struct known_of_tasks {
 /// The detector of a specification; a `failure` says what is wrong with it.
 [[nodiscard]] contestant make_contestant(std::string_view specification, known_of_tasks const& known);
 
-/// A specification of each detector there is.
+/// One specification for each detector.
 [[nodiscard]] std::vector<std::string> every_detector();
 
 /// What may be specified, for `--help`.

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Digits eight at a time, without a look at each of them.
+/// Digits eight at a time, without checking each.
 #pragma once
 
 #include <array>
@@ -16,14 +16,14 @@ namespace program {
 /// Eight characters in one number, the first in its lowest byte.
 class eight_characters {
   public:
-    /// Elsewhere they have to be looked at one by one.
+    /// Elsewhere they have to be checked one by one.
     static constexpr bool works_here = std::endian::native == std::endian::little;
     static constexpr std::uint64_t ones = 0x0101010101010101u, tops = ones << 7;
 
     /// @param from with eight readable bytes
     explicit eight_characters(char const* from) { std::memcpy(&word_, from, sizeof word_); }
 
-    /// How many digits there are before anything else.
+    /// The number of leading digits.
     [[nodiscard]] std::size_t digits() const {
         std::uint64_t const found = others();
         return found == 0 ? 8 : static_cast<std::size_t>(std::countr_zero(found)) / 8;
@@ -32,18 +32,18 @@ class eight_characters {
     [[nodiscard]] bool ends_in_digits(std::size_t n) const {
         return ((others() >> (64 - 8 * n)) & tops) == 0;
     }
-    /// The number that the first n say. @pre they are digits, and there is one
+    /// The number in the first n. @pre they are digits, and there is one
     [[nodiscard]] std::uint64_t first(std::size_t n) const {
         return number((word_ ^ ones * '0') << (64 - 8 * n)); // zeros in front
     }
-    /// The number that the last n say. @pre they are digits, and there is one
+    /// The number in the last n. @pre they are digits, and there is one
     [[nodiscard]] std::uint64_t last(std::size_t n) const {
         std::size_t const gone = 64 - 8 * n;
         return number((word_ ^ ones * '0') >> gone << gone);
     }
 
   private:
-    // The top bit of each byte that is no digit.
+    // The top bit of each byte that is not a digit.
     [[nodiscard]] std::uint64_t others() const {
         std::uint64_t const values = word_ ^ ones * '0'; // a digit becomes its value
         // No byte carries into the next one.
@@ -58,7 +58,7 @@ class eight_characters {
     std::uint64_t word_;
 };
 
-/// By exponent, all that 64 bits with a sign hold.
+/// By exponent, all that a signed 64-bit number can hold.
 inline constexpr std::array<std::int64_t, 19> powers_of_ten = [] {
     std::array<std::int64_t, 19> powers{1};
     for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How the program ends when it cannot do what was asked.
+/// How the program ends when it cannot do what it was asked to do.
 #pragma once
 
 #include <stdexcept>

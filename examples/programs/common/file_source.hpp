@@ -22,7 +22,7 @@ namespace program {
     return file == "-" ? "<stdin>" : file;
 }
 
-/// In bytes; 0 if that is not known.
+/// In bytes; 0 if unknown.
 [[nodiscard]] inline std::uint64_t size_of(std::string const& file) {
     std::error_code unknown;
     auto const size = std::filesystem::file_size(file, unknown);
@@ -48,7 +48,7 @@ class file_source {
             if (f != stdin) std::fclose(f);
         }
     };
-    // Opening a named pipe waits for its writer: not in silence. What a shell makes of <(command) has one.
+    // Opening a named pipe waits for its writer: report that. What a shell makes of <(command) has one.
     static std::FILE* opened(std::string const& file) {
         if (file == "-") return stdin;
         std::error_code unknown;

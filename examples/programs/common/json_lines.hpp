@@ -3,8 +3,8 @@
 
 /// @file
 /// A streaming reader of JSON lines: an object on each line, of which some members are wanted. It holds one
-/// line at a time. Numbers are handed out as they are written, so that none of their digits is lost. What is
-/// not an object, or longer than any object should be, is an `error` with the number of its line.
+/// line at a time. Numbers are returned as written, so that no digit is lost. What is not an object, or
+/// longer than any object should be, is an `error` with its line number.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -41,7 +41,7 @@ struct member {
         text,    ///< a string
         number,  ///< as it is written
         boolean, ///< `true` or `false`
-        nested,  ///< an array or an object; its content is left out
+        nested,  ///< an array or an object; its content is skipped
     };
     kind is = kind::absent;
     std::string text;
@@ -49,7 +49,7 @@ struct member {
 
 namespace detail {
 
-// What the parser tells, as far as it is wanted. Whoever nests deeply costs a bit per level.
+// Receives what the parser finds, and keeps what is wanted. Nesting costs one bit per level.
 class listener {
   public:
     listener(std::span<std::string const> names, std::span<member> members)
@@ -113,14 +113,14 @@ class listener {
 
 } // namespace detail
 
-/// Reads objects one by one; empty lines are left out.
+/// Reads objects one by one; skips empty lines.
 ///
 /// @tparam Source called with (char* to, std::size_t size); writes up to size bytes, returns how many, 0 at
 /// the end
 template <class Source>
 class reader {
   public:
-    /// @param names of the members that are wanted; a name that is there twice counts where it stands first
+    /// @param names of the wanted members; if a name occurs twice, the first one counts
     reader(Source source, std::vector<std::string> names, std::size_t longest_line = std::size_t{1} << 20)
         : source_(std::move(source)),
           names_(std::move(names)),
@@ -150,7 +150,7 @@ class reader {
 
     /// The members of the object, in the order of the names; valid until the next call of `next`.
     [[nodiscard]] std::span<member const> members() const noexcept { return members_; }
-    /// The line it is on.
+    /// The current line.
     [[nodiscard]] std::size_t line() const noexcept { return line_; }
     /// Bytes of the file up to the end of the line.
     [[nodiscard]] std::uint64_t bytes() const noexcept { return read_ - (buffer_.size() - begin_); }
@@ -176,7 +176,7 @@ class reader {
         }
     }
 
-    // Moves the rest to the front and reads on behind it; false at the end of the file.
+    // Moves the rest to the front and reads more; false at the end of the file.
     bool refill() {
         buffer_.erase(0, begin_);
         begin_ = 0;
@@ -193,7 +193,7 @@ class reader {
     std::vector<std::string> names_;
     std::vector<member> members_;
     std::size_t longest_;
-    std::string buffer_; // from begin_ on not handed out yet
+    std::string buffer_; // not yet returned from begin_ on
     std::size_t begin_ = 0;
     std::uint64_t read_ = 0;
     std::size_t line_ = 0;

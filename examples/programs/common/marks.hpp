@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Finds the characters of a table that are not plain text, sixty-four at a time: a look at each character
-/// costs a branch that is often taken by surprise.
+/// Finds the characters of a table that are not plain text, sixty-four at a time: checking each character
+/// would cost a branch that is often mispredicted.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@
 
 namespace csv {
 
-/// So many bytes behind a text may be read, and so many numbers behind the marks written.
+/// This many bytes behind a text may be read, and this many numbers behind the marks written.
 inline constexpr std::size_t marks_padding = 64;
 
 namespace detail {
@@ -62,7 +62,7 @@ constexpr unsigned bits_of(std::uint64_t word) {
 
 /// Writes where the marks of text[first, last) are, by their distance from `text`.
 /// @pre text[last, last + marks_padding) may be read; `to` has room for last - first + marks_padding
-/// @return behind the last of them
+/// @return the end of the marks
 inline std::uint32_t* find_marks(char const* text, std::size_t first, std::size_t last, std::uint32_t* to) {
     for (; first < last; first += 64) {
         std::uint64_t marks = detail::marks_among(text + first);
@@ -70,7 +70,7 @@ inline std::uint32_t* find_marks(char const* text, std::size_t first, std::size_
         auto const base = static_cast<std::uint32_t>(first);
         constexpr std::uint64_t some = std::uint64_t{1} << 63; // for what is written beyond the last one
         std::uint32_t* const end = to + detail::bits_of(marks);
-        do { // a few in any case, without asking whether they are there
+        do { // always a few, without checking whether they exist
             for (int i = 0; i < 6; ++i, marks &= marks - 1)
                 *to++ = base + static_cast<std::uint32_t>(std::countr_zero(marks | some));
         } while (marks != 0);

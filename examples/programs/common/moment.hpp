@@ -15,12 +15,12 @@
 
 namespace program {
 
-/// Since whatever the file counts from.
+/// Since the origin of the times in the file.
 using moment = std::chrono::nanoseconds;
-/// 126 years: as far as times may be from the origin, so that two of them can be subtracted.
+/// 126 years: the largest distance from the origin, so that two times can be subtracted.
 inline constexpr moment latest_moment{4'000'000'000'000'000'000};
 
-/// A time in a file; nothing for what is none, or beyond `latest_moment` either way.
+/// A time in a file; nothing if it is not one, or beyond `latest_moment` in either direction.
 inline std::optional<moment> moment_of(number const& n, time_unit unit) {
     constexpr std::int64_t most = latest_moment.count();
     if (n.kind != number_kind::exact && n.kind != number_kind::real) return std::nullopt;

@@ -36,7 +36,7 @@ struct number {
 inline constexpr int max_places = 9;
 static_assert(powers_of_ten.size() > max_places);
 
-/// The number as a double; 0 for what is none.
+/// The number as a double; 0 if there is none.
 [[nodiscard]] inline double value_of(number const& n) {
     if (n.kind == number_kind::real) return n.value;
     return static_cast<double>(n.digits) /
@@ -83,7 +83,7 @@ namespace detail {
 
 // Any number in a field that is not empty.
 inline number read_any(std::string_view s) {
-    constexpr int max_digits = 19; // of which many numbers fit 64 bits: nanoseconds since 1970 do
+    constexpr int max_digits = 19; // many numbers of this length fit 64 bits: nanoseconds since 1970 do
     number n{.kind = number_kind::exact};
     bool const negative = s.front() == '-';
     int count = 0;
@@ -108,7 +108,7 @@ inline number read_any(std::string_view s) {
 
 } // namespace detail
 
-/// The number that a field of 1 to 18 digits says; false, and nothing is known of `to`, for any other field.
+/// The number in a field of 1 to 18 digits; for any other field false, and `to` is unspecified.
 [[nodiscard]] inline bool read_whole(std::string_view s, std::int64_t& to) {
     constexpr std::size_t surely_fits = 18;
     if (eight_characters::works_here && s.size() >= 8 && s.size() <= 16) { // milliseconds since 1970
@@ -133,7 +133,7 @@ inline number read_any(std::string_view s) {
 [[nodiscard]] inline number read_number(std::string_view field) {
     std::string_view const s = detail::trimmed(field);
     if (s.empty()) return {};
-    std::int64_t digits = 0; // as most numbers have nothing else
+    std::int64_t digits = 0; // most numbers have nothing else
     if (!read_whole(s, digits)) return detail::read_any(s);
     return {.kind = number_kind::exact, .digits = digits};
 }

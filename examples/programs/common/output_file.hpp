@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A file that is written beside its place and renamed when it is whole: a full disk or a kill loses nothing
-/// of what was there.
+/// A file that is written beside its target and renamed when it is complete: a full disk or a kill does not
+/// destroy what was there.
 #pragma once
 
 #include "failure.hpp"
@@ -19,7 +19,7 @@ namespace program {
 class output_file {
   public:
     /// A `failure` if it cannot be written.
-    /// @param file what is no ordinary file, such as a pipe, is written directly
+    /// @param file if it is not an ordinary file, such as a pipe, it is written directly
     explicit output_file(std::string const& file) : name_(file), file_(file) {
         std::error_code ignored;
         auto const there = std::filesystem::status(file, ignored);
@@ -40,7 +40,7 @@ class output_file {
         std::filesystem::remove(part_, ignored);
     }
 
-    /// What is wrong with it is told by `finish`.
+    /// Errors are reported by `finish`.
     [[nodiscard]] std::ostream& stream() { return out_; }
     /// Puts the file in its place; a `failure` if that is impossible.
     void finish() {
@@ -61,7 +61,7 @@ class output_file {
         throw failure(exit_status::cannot_write, name_ + ": cannot be written");
     }
 
-    std::string name_, file_, part_; // file_: where a symbolic link leads
+    std::string name_, file_, part_; // file_: the target of a symbolic link
     std::ofstream out_;
     bool is_whole_ = false;
 };

@@ -12,7 +12,7 @@ namespace program {
 
 namespace {
 
-// Whatever foreign names are in it.
+// Escapes the data, whatever foreign names it contains.
 std::string for_script_element(std::string_view json) {
     std::string out;
     for (char const c : json) {

@@ -10,15 +10,15 @@
 
 namespace program {
 
-/// Whether the drawing library was there when the program was built.
+/// Whether the drawing library was available when the program was built.
 extern bool const page_is_built_in;
 
-/// A part of the page, as CMake made it of the files of the program: `page` is HTML with {{name}} where the
-/// part `name` goes. Empty for an unknown name.
+/// A part of the page, as CMake made it from the files of the program: `page` is HTML with {{name}} in place
+/// of the part `name`. Empty for an unknown name.
 [[nodiscard]] std::string_view page_part(std::string_view name);
 
 /// Writes the page; a `failure` if that is impossible.
-/// @param json goes where the page says {{data}}, so that it cannot end the script element it stands in
+/// @param json replaces {{data}}, escaped so that it cannot end its script element
 void write_page(std::string const& file, std::string_view json);
 
 } // namespace program

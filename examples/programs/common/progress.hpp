@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A bar on the terminal for what takes more than half a second.
+/// A progress bar on the terminal for work that takes more than half a second.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ class progress_bar {
         if (drawn_) std::fputs("\r\033[K", stderr);
     }
 
-    /// Says how far things are; cheap enough to be called for every record.
+    /// Shows the progress; cheap enough to be called for every record.
     void update(std::uint64_t bytes, std::uint64_t rows) {
         if (!wanted_ || (rows & 0xfff) != 0) return;
         auto const now = clock::now();

@@ -16,8 +16,8 @@
 
 namespace program {
 
-/// A standard stream that was closed would be the next file that is opened. Such a stream says that it cannot
-/// be read, or written, as soon as that is tried.
+/// A closed standard stream would be the next file that is opened. Replaces it with a stream that fails as
+/// soon as it is read or written.
 inline void occupy_closed_streams() {
     for (int const stream : {0, 1, 2})
         if (::fcntl(stream, F_GETFD) < 0)
@@ -40,7 +40,7 @@ int run(char const* name, Work&& work) {
     }
 }
 
-/// Hands over what was printed; a `failure` if nobody takes it.
+/// Flushes the output; a `failure` if it cannot be written.
 inline void flush_output() {
     if (!std::cout.flush()) throw failure(exit_status::cannot_write, "standard output: cannot be written");
 }

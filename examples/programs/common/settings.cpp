@@ -33,7 +33,7 @@ settings::settings(std::string_view specification) : whole_(specification) {
 }
 
 settings::pair* settings::ask(std::string_view key) {
-    if (std::ranges::find(asked_, key) != asked_.end()) return nullptr; // somebody else has it
+    if (std::ranges::find(asked_, key) != asked_.end()) return nullptr; // another part has taken it
     asked_.push_back(key);
     auto const found = std::ranges::find(pairs_, key, &pair::key);
     if (found == pairs_.end()) return nullptr;

@@ -14,18 +14,18 @@
 
 namespace program {
 
-/// Reads `name:key=value,key=value`. Whoever makes the detector asks for each key it knows; what nobody asked
-/// for is a `failure`.
+/// Reads `name:key=value,key=value`. The maker of the detector queries each key that it knows; a key that was
+/// not queried is a `failure`.
 class settings {
   public:
     explicit settings(std::string_view specification);
 
     [[nodiscard]] std::string_view name() const { return name_; }
 
-    /// Replaces the value if there is such a key. The first who asks for a key has it.
+    /// Replaces the value if there is such a key. The first query for a key takes it.
     void take(std::string_view key, double& value, double low, double high);
     void take(std::string_view key, std::uint64_t& value, std::uint64_t low, std::uint64_t high);
-    /// Whether the key is 1. @param otherwise what it is where there is no such key
+    /// Whether the key is 1. @param otherwise the value without such a key
     [[nodiscard]] bool flag(std::string_view key, bool otherwise = false);
     /// Replaces the value by one of some, chosen by name.
     template <class T, std::size_t N>
@@ -43,13 +43,13 @@ class settings {
         wrong(std::string(key) + ": '" + std::string(found->value) + "' is none of " + names);
     }
 
-    /// The flag `warm`. @param otherwise what it is unless somebody says so
+    /// The flag `warm`. @param otherwise the value unless specified
     [[nodiscard]] bool warm(bool otherwise = false) { return warm_ = flag("warm", otherwise); }
     [[nodiscard]] bool is_warm() const { return warm_; }
 
-    /// A `failure` if somebody wrote a key that nobody asked for.
+    /// A `failure` if there is a key that was not queried.
     void finish() const;
-    /// The keys that were asked for, as a list.
+    /// The keys that were queried, as a list.
     [[nodiscard]] std::string known() const;
     /// A `failure` about the specification.
     [[noreturn]] void wrong(std::string const& what) const;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How an attempt ended, in the words of many schedulers.
+/// How an attempt ended, in the words of various schedulers.
 #pragma once
 
 #include <straggle/record/attempt.hpp>
@@ -35,7 +35,7 @@ namespace history_words {
     return straggle::attempt_status::failed;
 }
 
-/// Whether a field says that an attempt has not ended; the empty field does, where no end is known.
+/// Whether a field says that an attempt has not ended; an empty field does if no end is known.
 [[nodiscard]] inline bool is_running(std::string_view field) {
     constexpr std::array<std::string_view, 4> running{"", "running", "started", "suspended"};
     for (std::string_view word : running)

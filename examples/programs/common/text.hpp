@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Numbers and foreign names as people may see them.
+/// Numbers and foreign names in a form for people.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace program {
 /// Valid UTF-8: every byte that is not part of a character becomes U+FFFD.
 [[nodiscard]] std::string valid_utf8(std::string_view text);
 
-/// Different names in valid UTF-8 that are still different from each other.
+/// Makes names valid UTF-8 such that different names stay different.
 [[nodiscard]] std::vector<std::string> distinct_names(std::span<std::string const> names);
 
 /// Fit for a terminal: valid UTF-8 with blanks for tabs, without other control characters and without
@@ -30,7 +30,7 @@ namespace program {
 /// At most `most` columns: cut in the middle, since hosts differ at both ends.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t most, std::string_view ellipsis);
 
-/// As short as possible and read back as the same number.
+/// As short as possible, such that it reads back as the same number.
 [[nodiscard]] std::string exact(double x);
 
 [[nodiscard]] std::string grouped(std::uint64_t n);                        ///< 1 234 567

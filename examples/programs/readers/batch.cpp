@@ -13,10 +13,10 @@ namespace readers {
 
 namespace {
 
-// A job that ended, as all of these systems tell it.
+// A job that ended, as all of these systems report it.
 struct job_record {
     std::string_view job;   // its number
-    std::string_view index; // in its array; empty: of none
+    std::string_view index; // in its array; empty: none
     std::string_view node;
     bool spread = false; // over several nodes
     std::string_view start, end;
@@ -24,7 +24,7 @@ struct job_record {
     std::uint32_t number = 0;
 };
 
-// Seconds since 1970, or milliseconds as UGE writes them; nothing for 0, which says that it never was.
+// Seconds since 1970, or milliseconds as UGE writes them; nothing for 0, which means never.
 std::optional<moment> epoch_time(std::string_view text) {
     constexpr std::int64_t year_5000 = 100'000'000'000;
     auto const n = whole_number(text);
@@ -49,7 +49,7 @@ class record_taker {
         if (!a.start) return out_.leave_out(reason::bad_time, line, {"the start", r.start, form});
         if (!a.end) return out_.leave_out(reason::bad_time, line, {"the end", r.end, form});
         job_ = r.job;
-        if (r.index.empty()) job_ += "/job"; // of no array
+        if (r.index.empty()) job_ += "/job"; // not in an array
         a.job = job_;
         a.task = r.index.empty() ? std::string_view("0") : r.index;
         a.node = r.node;
@@ -64,7 +64,7 @@ class record_taker {
     std::string job_;
 };
 
-// What a shell or a batch system makes of a signal: 128 and more, PBS 256 and more.
+// What a shell or a batch system turns a signal into: 128 and more, PBS 256 and more.
 ending ending_of(std::int64_t exit_status) {
     return exit_status == 0 ? ending::success : exit_status > 128 ? ending::killed : ending::failed;
 }
@@ -136,7 +136,7 @@ class pbs_line {
                 if (auto const n = whole_number(value); n && *n >= 1 && *n < 0x7fffffff)
                     r.number = static_cast<std::uint32_t>(*n - 1);
         }
-        // Requeued: what PBS says of that run; Torque says only that it was.
+        // Requeued: PBS reports that run; Torque only that it happened.
         if (type == "R" && (r.start.empty() || r.end.empty()))
             return out_.leave_out(reason::other_event, number);
         if (r.start.empty() && r.node.empty()) return out_.leave_out(reason::never_started, number);
@@ -149,7 +149,7 @@ class pbs_line {
     }
 
   private:
-    // `n1/0+n1/1`, `n1/0*4`, `n1/0-3`: the same node as may be, or several.
+    // `n1/0+n1/1`, `n1/0*4`, `n1/0-3`: possibly the same node, or several.
     static void read_hosts(std::string_view list, job_record& r) {
         while (!list.empty()) {
             std::string_view part = take_word(list, '+');
@@ -275,7 +275,7 @@ class lsf_line {
         if (!exit_status)
             return out_.leave_out(reason::bad_number, number,
                                   {"exitStatus", fields_[exit_at], "a whole number"});
-        // As wait(2) has it: a signal in the low bits, else the exit status above them.
+        // As in wait(2): a signal in the low bits, else the exit status above them.
         bool const by_signal = (*exit_status & 0x7f) != 0;
         r.how = fields_[status_at] == "64" ? ending::success
                 : by_signal                ? ending::killed
@@ -287,7 +287,7 @@ class lsf_line {
   private:
     enum : std::size_t { event_time = 2, job_id = 3, start_time = 10, asked_hosts = 22 };
 
-    // In a text a quote is written twice.
+    // In a text, a quote is doubled.
     void split(std::string_view line) {
         fields_.clear();
         for (std::size_t at = 0; at < line.size();) {

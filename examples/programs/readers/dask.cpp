@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t known_version = 1;
 
-// What a line may say, in the order in which the plugin writes it.
+// The members of a line, in the order in which the plugin writes them.
 struct task_event {
     enum member : std::size_t {
         event,
@@ -39,7 +39,7 @@ member_names<task_event::members> const task_members({"event", "key", "prefix", 
                                                       "start", "stop", "to", "input", "copy", "version",
                                                       "distributed"});
 
-// As it is written: a double would be off by a quarter of a microsecond.
+// As written: a double would be off by a quarter of a microsecond.
 std::optional<moment> seconds_in(walked_value const& value) {
     char const front = value.front();
     if (front >= '1' && front <= '9') {
@@ -67,7 +67,7 @@ class task_reader {
             return out_.leave_out(about.empty() ? reason::not_a_record : reason::other_event, line);
         attempt& a = attempt_;
         a.task = text(key);
-        // Tasks of a collection, ('sum-1f2e', 0, 3), are siblings; single ones are by their function.
+        // Tasks of a collection, ('sum-1f2e', 0, 3), are siblings; single tasks are grouped by function.
         a.job = a.task.starts_with('(') ? text(group) : std::string_view{};
         if (a.job.empty()) a.job = text(prefix);
         a.executor = text(worker);
@@ -96,7 +96,7 @@ class task_reader {
 
   private:
     collector& out_;
-    attempt attempt_; // what no line says stays unknown
+    attempt attempt_; // what no line reports stays unknown
 };
 
 } // namespace
@@ -146,7 +146,7 @@ bool looks_like_dask_stream(std::string_view head) {
 
 namespace {
 
-// `inc` of `inc-1f2e9c`, as Dask's `key_split` has it.
+// `inc` of `inc-1f2e9c`, like Dask's `key_split`.
 std::string_view prefix_of(std::string_view key) {
     std::size_t const dash = key.rfind('-');
     if (dash == std::string_view::npos || dash == 0) return key;
@@ -184,9 +184,8 @@ class stream_reader {
     }
 
   private:
-    // Of computing; transfers and the rest are not the task's. {"action": "compute", "start": 1, "stop": 2},
-    // or
-    // ["compute", 1, 2] as older versions write it.
+    // Only computing: transfers and the rest are not the task's. Written as
+    // {"action": "compute", "start": 1, "stop": 2}, in older versions as ["compute", 1, 2].
     static bool read_times(attempt& a, std::optional<json_value> list) {
         simdjson::dom::array steps, three;
         if (!list || list->get(steps) != simdjson::SUCCESS) return false;

@@ -9,11 +9,11 @@ namespace readers {
 
 namespace {
 
-// Nanoseconds, by how many places stand behind the point.
+// Nanoseconds, by number of decimal places.
 constexpr std::array<std::int64_t, 10> units{1'000'000'000, 100'000'000, 10'000'000, 1'000'000, 100'000,
                                              10'000,        1'000,       100,        10,        1};
 
-// So many digits at the front, taken off.
+// Takes this many digits off the front.
 std::optional<int> take_digits(std::string_view& s, std::size_t count) {
     if (s.size() < count) return std::nullopt;
     int value = 0;
@@ -31,7 +31,7 @@ bool take_char(std::string_view& s, char c) {
     return true;
 }
 
-// What stands behind the point, as nanoseconds.
+// The decimals, as nanoseconds.
 std::int64_t take_fraction(std::string_view& s) {
     std::int64_t value = 0;
     std::size_t at = 0, used = 0;
@@ -44,7 +44,7 @@ std::int64_t take_fraction(std::string_view& s) {
     return value * units[used];
 }
 
-// `Z`, `+0100`, `+01:00`, `+01` in seconds; nothing for what is none.
+// `Z`, `+0100`, `+01:00`, `+01` in seconds; nothing for anything else.
 std::optional<std::int64_t> zone_seconds(std::string_view s) {
     if (s == "Z") return 0;
     bool const west = s.starts_with('-');
@@ -68,7 +68,7 @@ std::optional<moment> seconds_time(double seconds) {
 }
 
 std::optional<moment> seconds_time(std::string_view text) {
-    // 1795363813.146928: seconds since 1970 have ten digits, and are beyond none of the limits.
+    // 1795363813.146928: seconds since 1970 have ten digits, and cannot exceed any limit.
     constexpr std::size_t before = 10, most = before + 1 + 8;
     if (program::eight_characters::works_here && text.size() > before + 1 && text.size() <= most &&
         text[before] == '.') {

@@ -25,10 +25,10 @@
 
 namespace readers {
 
-/// 126 years: as far as times may be from the origin, so that two of them can be subtracted.
+/// 126 years: the largest distance from the origin, so that two times can be subtracted.
 inline constexpr std::int64_t latest_ns = 4'000'000'000'000'000'000;
 
-/// A count of units of so many nanoseconds; nothing beyond `latest_ns`, or before the origin.
+/// A count of units of `unit_ns` nanoseconds; nothing beyond `latest_ns`, or before the origin.
 [[nodiscard]] inline std::optional<moment> time_of(std::int64_t count, std::int64_t unit_ns) {
     if (count < 0 || count > latest_ns / unit_ns) return std::nullopt;
     return moment(count * unit_ns);
@@ -36,12 +36,12 @@ inline constexpr std::int64_t latest_ns = 4'000'000'000'000'000'000;
 [[nodiscard]] inline std::optional<moment> ms_time(std::int64_t ms) {
     return time_of(ms, 1'000'000);
 }
-/// Seconds as a floating number, rounded to nanoseconds.
+/// Seconds as a floating-point number, rounded to nanoseconds.
 [[nodiscard]] std::optional<moment> seconds_time(double seconds);
 /// Seconds as text with any number of decimal places, exact to the nanosecond.
 [[nodiscard]] std::optional<moment> seconds_time(std::string_view text);
 
-/// The whole text is a whole number.
+/// The whole text as a whole number.
 [[nodiscard]] inline std::optional<std::int64_t> whole_number(std::string_view text) {
     std::int64_t value = 0;
     if (program::read_whole(text, value)) return value;
@@ -50,15 +50,15 @@ inline constexpr std::int64_t latest_ns = 4'000'000'000'000'000'000;
     return value;
 }
 
-/// A date of the calendar in days since 1970; nothing for what is no date from 1970 to 2096.
+/// A calendar date in days since 1970; nothing unless it is a date from 1970 to 2096.
 [[nodiscard]] std::optional<std::int64_t> days_of(int year, int month, int day);
 
-/// `2026-11-22T15:40:51`, with a blank instead of the T, with `.123` and with a zone (`Z`, `+0100`, `+01:00`)
-/// as may be. Without a zone the time is that of UTC.
+/// `2026-11-22T15:40:51`, possibly with a blank instead of the T, with `.123` and with a zone (`Z`, `+0100`,
+/// `+01:00`). Without a zone the time is in UTC.
 /// @param zoned whether there was a zone
 [[nodiscard]] std::optional<moment> iso_time(std::string_view text, bool* zoned = nullptr);
 
-/// Reads times of the form of `iso_time`. Many of a log are of the same hour, so that what was found for its
+/// Reads times in the form of `iso_time`. Many times of a log are in the same hour, so the result for the
 /// beginning is kept.
 class iso_clock {
   public:
@@ -111,7 +111,7 @@ inline std::string_view take_word(std::string_view& rest, char separator = ' ') 
     return word;
 }
 
-/// The fields of a line, in memory that is used again.
+/// The fields of a line, in reused memory.
 class field_list {
   public:
     [[nodiscard]] std::size_t size() const { return size_; }
@@ -155,8 +155,8 @@ class field_list {
     std::size_t size_ = 0;
 };
 
-/// Which column of a table is what, as the user says it: a name of the header, or `#3` for the third. Empty
-/// is not said.
+/// Which column of a table is what, according to the user: a name in the header, or `#3` for the third.
+/// Empty: not given.
 struct given_columns {
     std::string job, task, node, start, end, duration, status;
     [[nodiscard]] bool any() const { return !(job + task + node + start + end + duration + status).empty(); }

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Digits are compared by their value: events_10 comes after events_9.
+// Digits are compared by value: events_10 comes after events_9.
 bool natural_less(std::string const& a, std::string const& b) {
     auto const is_digit = [](char c) { return c >= '0' && c <= '9'; };
     std::size_t i = 0, j = 0;
@@ -44,14 +44,14 @@ bool is_marker(std::string const& name) {
            name.ends_with(".crc") || name.ends_with("_conf.xml") || name.ends_with(".summary");
 }
 
-// The 12 of events_12_app-1.zstd; nothing for what is no part of a rolled log.
+// The 12 of events_12_app-1.zstd; nothing unless it is a part of a rolled log.
 std::optional<std::int64_t> part_number(std::string_view name) {
     if (!name.starts_with("events_")) return std::nullopt;
     name.remove_prefix(7);
     return whole_number(name.substr(0, name.find('_')));
 }
 
-// A compacted part holds what the parts up to its number held.
+// A compacted part contains what the parts up to its number contained.
 void drop_compacted(std::vector<std::string>& names) {
     std::optional<std::int64_t> newest;
     for (std::string const& name : names)

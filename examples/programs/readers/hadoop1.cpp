@@ -19,13 +19,13 @@ bool looks_like_hadoop1(std::string_view head) {
 
 namespace {
 
-// KEY="value" pairs behind the first word.
+// KEY="value" pairs after the first word.
 class pairs_of_line {
   public:
     explicit pairs_of_line(std::string_view line) : kind_(take_word(line)), rest_(line) {}
 
     [[nodiscard]] std::string_view kind() const { return kind_; }
-    /// Goes to the next pair; false at the end, or where no pair stands.
+    /// Goes to the next pair; false at the end, or if there is no pair.
     bool next() {
         std::size_t const sign = rest_.find("=\"");
         if (sign == std::string_view::npos) return false;

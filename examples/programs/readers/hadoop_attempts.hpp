@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Attempts of Hadoop from the events of their begin and end, whatever the form of the history.
+/// Attempts of Hadoop from their start and end events, in any form of the history.
 #pragma once
 
 #include "fields.hpp"
@@ -28,7 +28,7 @@ struct hadoop_field_names {
     std::string_view id, start, end, host;
 };
 
-/// An event of an attempt. The texts are valid only while it is handed over.
+/// An event of an attempt. The texts are valid only during the call.
 struct hadoop_event {
     hadoop_event_type type{};
     std::string_view task_id, task_type, attempt_id, host, avatar;
@@ -37,10 +37,10 @@ struct hadoop_event {
     std::size_t line = 0;
 };
 
-/// `job_1_2/map` of `attempt_1_2_m_000003_0` and `MAP`; empty for what is no attempt.
+/// `job_1_2/map` of `attempt_1_2_m_000003_0` and `MAP`; empty if it is not an attempt.
 class hadoop_job_names {
   public:
-    /// It is there until the next call.
+    /// Valid until the next call.
     std::string const& name_of(std::string_view attempt_id, std::string_view task_type) {
         // Most attempts are of the same job as the last one.
         bool const again = !prefix_.empty() && attempt_id.size() > prefix_.size() &&
@@ -67,7 +67,7 @@ class hadoop_job_names {
     std::string name_, prefix_, task_type_; // attempt_1_2_ and MAP
 };
 
-/// Puts begin and end of attempts together.
+/// Matches starts and ends of attempts.
 class hadoop_attempts {
   public:
     hadoop_attempts(hadoop_field_names names, collector& out) : names_(names), out_(out) {}
@@ -79,10 +79,10 @@ class hadoop_attempts {
         else
             end(e);
     }
-    /// What has not ended by now never did.
+    /// What has not ended by now never will.
     void end_job() { job_over_ = true; }
 
-    /// Hands out what had not ended, in the order in which it began.
+    /// Returns the attempts without an end, in order of their starts.
     void finish() {
         std::vector<std::uint32_t> rest;
         for (std::uint32_t n = 0; n < running_.size(); ++n)
@@ -110,7 +110,7 @@ class hadoop_attempts {
         std::size_t line = 0;
     };
 
-    // Of an attempt that began. It is there until the next one.
+    // An attempt that has started. Valid until the next one.
     attempt& read_so_far(std::string_view id, running_attempt const& begun) {
         attempt& a = attempt_;
         a.job = begun.job;
@@ -138,7 +138,7 @@ class hadoop_attempts {
         begun.line = e.line;
     }
 
-    // What ended leaves its place, and the memory of its texts, to what begins next.
+    // What has ended leaves its place, and the memory of its texts, to the next attempt.
     running_attempt& opened(std::string_view id) {
         std::uint32_t const n = ids_.insert(id);
         if (n >= running_.size()) running_.resize(n + std::size_t{1});
@@ -173,10 +173,10 @@ class hadoop_attempts {
     }
 
     hadoop_field_names names_;
-    straggle::interner<std::string> ids_; // of attempts that run
+    straggle::interner<std::string> ids_; // of running attempts
     std::vector<running_attempt> running_;
     hadoop_job_names jobs_;
-    attempt attempt_; // what no event says stays unknown
+    attempt attempt_; // what no event reports stays unknown
     bool job_over_ = false;
     collector& out_;
 };

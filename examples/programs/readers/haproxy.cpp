@@ -34,7 +34,7 @@ std::optional<moment> accept_date(std::string_view s) {
     return std::chrono::hours(*days * 24 + *hour) + std::chrono::minutes(*minute) + *seconds;
 }
 
-// Reads such dates; most are of the same minute as the last one.
+// Reads such dates; most are in the same minute as the last one.
 class accept_clock {
   public:
     std::optional<moment> read(std::string_view text) {
@@ -76,7 +76,7 @@ ending ending_of(std::int64_t status, std::string_view termination) {
     return status >= 100 && status < 500 ? ending::success : ending::failed;
 }
 
-// How the members of a JSON log are called.
+// The names of the members of a JSON log.
 namespace json_names {
 template <std::size_t N>
 using names = std::array<std::string_view, N>;
@@ -130,7 +130,7 @@ class log_reader {
         return at == std::string_view::npos ? at : at - 1;
     }
 
-    // Messages about servers and proxies come in the same stream.
+    // Messages about servers and proxies arrive in the same stream.
     static reason kind_of(std::string_view line) {
         for (std::string_view const word :
              {"Server ", "Proxy ", "Health check", "backend ", "Stopping ", "Backup ", "Connect from ",
@@ -139,7 +139,7 @@ class log_reader {
         return reason::not_a_record;
     }
 
-    // "%Ts.%ms %b %s %ST %Tr %Ta %[var(txn.us)] %tsc %bc %sc %bq %rc"; false: it is something else.
+    // "%Ts.%ms %b %s %ST %Tr %Ta %[var(txn.us)] %tsc %bc %sc %bq %rc"; false if it is something else.
     bool read_short(std::string_view line, std::size_t number) {
         fields_.split(line, ' ');
         if (fields_.size() < 8 || fields_.size() > 14) return false;
@@ -198,14 +198,14 @@ class log_reader {
         for (std::size_t const i : {0u, 1u, 2u})
             if (*ms[i] > 0 && *ms[i] < 1'000'000'000'000) before += *ms[i];
         if (auto const wait = ms_time(before)) start = *accepted + *wait;
-        // A request that was given up has no time of response, but it did wait all the while.
+        // An aborted request has no response time, but it waited until then.
         if (!took && *ms[4] > before) took = ms_time(*ms[4] - before);
         if (ending_of(*status, termination) == ending::success && *ms[3] < 0) took.reset();
         take(backend, server, *status, termination, start, took, number);
     }
 
-    // What log-format makes of it. How members are called is up to its author: HAProxy's own names, those of
-    // the documentation's fields, and those that grok gives them.
+    // The output of log-format. Its author names the members: HAProxy's own names, those of the
+    // documentation's fields, and those of grok.
     void read_json(std::string_view line, std::size_t number) {
         auto const json = parse_json(parser_, line);
         if (!json) return out_.leave_out(reason::not_json, number);
@@ -264,7 +264,7 @@ class log_reader {
             if (std::string_view const text = text_in(json, name); !text.empty()) return text;
         return {};
     }
-    // A number, or a text that is one.
+    // A number, or a text that contains one.
     template <class Names>
     static std::optional<double> number_among(json_value json, Names const& names) {
         for (std::string_view const name : names) {
@@ -276,7 +276,7 @@ class log_reader {
         return std::nullopt;
     }
 
-    // Up to five, with slashes between them; returns how many.
+    // Up to five, separated by slashes; returns their number.
     static std::size_t read_timers(std::string_view timers, std::array<std::optional<std::int64_t>, 5>& ms) {
         std::size_t count = 0, first = 0;
         for (std::size_t at = 0; at <= timers.size() && first < timers.size() && count < ms.size(); ++at) {
@@ -318,7 +318,7 @@ class log_reader {
     std::string job_, node_, path_, request_;
 };
 
-// A segment that names one thing of many: a number, an id of hexadecimal digits, anything long with a digit.
+// A segment that names one of many things: a number, an id of hexadecimal digits, anything long with a digit.
 bool is_identifier(std::string_view segment) {
     std::size_t digits = 0, hex = 0;
     for (char const c : segment) {

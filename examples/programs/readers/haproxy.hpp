@@ -16,7 +16,7 @@ namespace readers {
 [[nodiscard]] bool looks_like_haproxy(std::string_view head);
 void read_haproxy(text_window& text, collector& out);
 
-/// What requests for a path have in common: `GET /api/users/#` of `GET /api/users/17?sort=name HTTP/1.1`.
+/// The common form of requests for a path: `GET /api/users/#` of `GET /api/users/17?sort=name HTTP/1.1`.
 /// @param to is overwritten
 void path_class(std::string_view request, std::string& to);
 

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 // HTCondor's event log: `001 (1234.005.000) 2026-01-31 12:00:00 Job executing on host: <192.0.2.1:9618?...>`,
-// lines that say more, and a line `...`.
+// lines with details, and a line `...`.
 
 #include "batch.hpp"
 #include "fields.hpp"
@@ -48,7 +48,7 @@ class event_reader {
     void read(std::string_view line, std::size_t number) {
         if (line == "...") return end_event();
         if (auto const head = head_of(line)) {
-            end_event(); // should its last line be missing
+            end_event(); // its last line may be missing
             begin_event(*head, number);
         } else if (open_.code < 0) {
             out_.leave_out(reason::not_a_record, number);
@@ -94,7 +94,8 @@ class event_reader {
         std::size_t line = 0;
     };
 
-    // Older logs leave out the year: they begin in 2000, and a month before the last one is of the next year.
+    // Older logs leave out the year: they begin in 2000, and a month earlier than the last one is in the next
+    // year.
     std::optional<moment> time_in(std::string_view text) {
         if (text.size() < 11 || text[2] != '/') return clock_.read(text);
         auto const month = whole_number(text.substr(0, 2));

@@ -32,7 +32,7 @@ bool read_avro_text(walked_value& value, std::string_view& to) {
     });
 }
 
-// Bytes read from the distributed file system, if a counter tells.
+// Bytes read from the distributed file system, if a counter has them.
 class bytes_read_counter {
   public:
     bool read(walked_value& all) {
@@ -49,7 +49,7 @@ class bytes_read_counter {
   private:
     enum name_and_value : std::size_t { name, value };
 
-    // The name may stand before what it names, or behind it.
+    // The name may come before what it names, or after it.
     bool read_group(walked_object& group) {
         found_members<2> found;
         std::optional<double> bytes;
@@ -86,7 +86,7 @@ hadoop_event_type type_of(std::string_view name) {
     return about == "JOB" && ends ? hadoop_event_type::job_over : hadoop_event_type::other;
 }
 
-// What a line may say of an attempt. It is there until the next one is read.
+// What a line reports about an attempt. Valid until the next one is read.
 class attempt_event {
   public:
     enum member : std::size_t {
@@ -127,7 +127,7 @@ class attempt_event {
         found_members<2> found;
         bool const whole = walk(line, of_line, found, [&](std::size_t which, walked_value& value) {
             if (which == of_type) return true;
-            // Should the type stand behind the event, it is not known yet what that is about.
+            // If the type follows the event, the kind of the event is not known yet.
             type_ = type_of(text_of(found[of_type]));
             bool const unwanted = type_ == hadoop_event_type::job_over || type_ == hadoop_event_type::other;
             return unwanted || read_event(value);
@@ -174,7 +174,7 @@ class jhist_reader {
           attempts_({"attemptId", "startTime", "finishTime", "hostname"}, out),
           out_(out) {}
 
-    // The line that the reader is at.
+    // The current line.
     void read_event() {
         using enum attempt_event::member;
         std::size_t const number = lines_.number();

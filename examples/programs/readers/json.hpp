@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Fields of JSON as simdjson reads it: each is there and of the right kind, or it is nothing.
+/// Fields of JSON as simdjson reads it: each exists with the right type, or is empty.
 #pragma once
 
 #include <simdjson.h>
@@ -25,7 +25,7 @@ using json_value = simdjson::dom::element;
     return of ? member(*of, key) : std::nullopt;
 }
 
-/// Empty if it is no text.
+/// Empty if it is not a text.
 [[nodiscard]] inline std::string_view text_of(std::optional<json_value> value) {
     std::string_view text;
     if (!value || value->get(text) != simdjson::SUCCESS) return {};
@@ -41,7 +41,7 @@ template <class Value>
     if (!value) return std::nullopt;
     std::int64_t n = 0;
     if (value->get(n) == simdjson::SUCCESS) return n;
-    double x = 0; // 1.5e12, as some write their times
+    double x = 0; // 1.5e12, as in some histories
     if (value->get(x) == simdjson::SUCCESS && std::fabs(x) < 9e18 && std::floor(x) == x)
         return static_cast<std::int64_t>(x);
     return std::nullopt;
@@ -71,7 +71,7 @@ template <class Value>
     return flag(member(of, key));
 }
 
-/// Parses text behind which there are as many bytes as simdjson wants to read.
+/// Parses text that is followed by as many bytes as simdjson reads ahead.
 [[nodiscard]] inline std::optional<json_value> parse_json(simdjson::dom::parser& parser,
                                                           std::string_view text) {
     json_value value;

@@ -22,7 +22,7 @@ std::size_t find_from(std::string_view text, std::string_view what, std::size_t 
     return static_cast<std::size_t>(static_cast<char const*>(found) - text.data());
 }
 
-// Where `first` stands with `last` so many bytes behind it, and what is between them in between.
+// Finds `what`: looks for its first and last byte at the right distance, and compares the rest only there.
 std::size_t find_spaced(std::string_view text, std::string_view what, std::size_t from) {
 #if defined(__SSE2__)
     std::size_t const gap = what.size() - 1;
@@ -49,7 +49,7 @@ bool is_space(char c) {
 #if defined(__SSE2__)
 constexpr std::size_t lane_block = 64;
 
-// Which of 64 bytes are what, a bit each.
+// One bit for each of 64 bytes: which of them are what.
 struct byte_masks {
     std::uint64_t quotes = 0, backslashes = 0, open = 0, close = 0, line_ends = 0;
 };
@@ -105,7 +105,7 @@ std::size_t line_ends_in(std::string_view text) {
 std::size_t brace_scan::step(std::string_view text, std::size_t until) {
     for (; at_ < until; ++at_) {
         char const c = text[at_];
-        if (c == '\n') { // no string goes over a line end: where one seems to, a quote is missing
+        if (c == '\n') { // strings do not span lines: if one seems to, a quote is missing
             in_string_ = escaped_ = false;
         } else if (escaped_) {
             escaped_ = false;
@@ -173,7 +173,7 @@ bool json_items::enter(std::string_view key) {
     }
 }
 
-// Consumes what stands between objects.
+// Consumes the text between objects.
 bool json_items::find_start() {
     garbage_line_ = 0;
     for (;;) {
@@ -219,8 +219,7 @@ bool json_items::find_end_by_indent() {
     }
 }
 
-// An object that begins a line ends before the next line that begins one: where it does not, a brace is
-// missing.
+// An object that begins a line ends before the next line that begins one: otherwise a brace is missing.
 bool json_items::find_end_by_braces() {
     std::string const next_start = '\n' + indent_ + '{';
     brace_scan scan;
@@ -261,7 +260,7 @@ bool json_items::next() {
     return true;
 }
 
-// The last start within it is the only one that the end can belong to.
+// The end can only belong to the last start within it.
 void json_items::give_up() {
     if (!pretty_ || torn_) return;
     std::size_t const found = item().rfind('\n' + indent_ + '{');

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The JSON objects of a text that is no text of lines: several one after the other, or the elements of an
+/// The JSON objects of a text that does not consist of lines: several in sequence, or the elements of an
 /// array. Each is found by its braces or its indentation, so that a parser sees one of them at a time.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace readers {
 
-/// Finds objects. Of a damaged one it knows where the next may begin.
+/// Finds objects. In a damaged one it finds where the next may begin.
 /// @par Cost one pass; memory for one object
 class json_items {
   public:
@@ -22,7 +22,7 @@ class json_items {
 
     explicit json_items(text_window& text) : text_(text) {}
 
-    /// Goes behind the `[` of the next `"key": [`; false if there is none.
+    /// Goes to the position after the `[` of the next `"key": [`; false if there is none.
     bool enter(std::string_view key);
 
     /// Goes to the next object; false at the end of the text, or of the array that was entered.
@@ -30,15 +30,15 @@ class json_items {
 
     /// The object, braces included.
     [[nodiscard]] std::string_view item() const { return text_.view().substr(0, used_); }
-    /// On which line it begins.
+    /// The line on which it begins.
     [[nodiscard]] std::size_t line() const { return text_.line(); }
     /// The text ends before the object does.
     [[nodiscard]] bool torn() const { return torn_; }
-    /// On which line something begins that is no object, before this one or, where there is none, before the
-    /// end; 0 if there is nothing of that kind.
+    /// The line on which something begins that is not an object, before this one or, without one, before the
+    /// end; 0 if there is none.
     [[nodiscard]] std::size_t garbage_line() const { return garbage_line_; }
 
-    /// The object cannot be parsed: goes on behind it, or at the next one that seems to begin within it.
+    /// The object cannot be parsed: continues after it, or at the next one that seems to begin within it.
     void give_up();
 
   private:
@@ -47,9 +47,9 @@ class json_items {
     bool find_end_by_braces();
 
     text_window& text_;
-    std::string indent_; // what stands before the object on its line, if that is white space
+    std::string indent_; // the white space before the object on its line
     bool at_line_start_ = false;
-    bool pretty_ = false; // the object is written over several lines
+    bool pretty_ = false; // the object spans several lines
     bool in_array_ = false, done_ = false, torn_ = false;
     std::size_t used_ = 0, garbage_line_ = 0;
 };
@@ -57,8 +57,8 @@ class json_items {
 /// Looks for the end of a JSON object, piece by piece.
 class brace_scan {
   public:
-    /// @param text begins with the object, and may have grown since the last call
-    /// @return how long the object is, 0 if its end is not in the text
+    /// @param text begins with the object; may have grown since the last call
+    /// @return the length of the object, 0 if its end is not in the text
     std::size_t find_end(std::string_view text);
 
   private:

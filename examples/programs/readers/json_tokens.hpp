@@ -21,17 +21,17 @@
 
 namespace readers {
 
-/// The values of a text that are no plain texts and numbers: simdjson reads them anew.
+/// Values that are not plain texts or numbers: simdjson parses them again.
 class odd_values {
   public:
-    /// The value as which a text reads as a whole.
+    /// The value of a complete text.
     [[nodiscard]] std::optional<simdjson::dom::element> parse(std::string_view text) {
         simdjson::dom::element value;
         if (parser_.parse(text.data(), text.size(), false).get(value) != simdjson::SUCCESS)
             return std::nullopt;
         return value;
     }
-    /// What a text between quotes says; empty if its escapes are none. It is there until `clear`.
+    /// The content of a quoted text; empty if its escapes are invalid. Valid until `clear`.
     [[nodiscard]] std::string_view unescaped(std::string_view quoted) {
         auto const value = parse(quoted);
         std::string_view text;
@@ -56,13 +56,13 @@ struct json_tokens {
     odd_values* odd = nullptr;
 };
 
-/// Finds the tokens of a text. That is the first stage of what simdjson does; its second makes a tree.
+/// Finds the tokens of a text. This is the first stage of simdjson; the second builds a tree.
 class token_finder {
   public:
     static_assert(text_window::padding >= simdjson::SIMDJSON_PADDING);
 
-    /// Nothing if there is none, or the text is no JSON. They are there until the next call.
-    /// @param text has as many bytes behind it as a `text_window` gives
+    /// Empty if there is none, or the text is not JSON. Valid until the next call.
+    /// @param text is followed by as many bytes as a `text_window` guarantees
     [[nodiscard]] std::optional<json_tokens> find(std::string_view text) {
         if (text.empty() || (text.size() > capacity_ && !make_room(text.size()))) return std::nullopt;
         auto const* const bytes = reinterpret_cast<std::uint8_t const*>(text.data());
@@ -89,14 +89,14 @@ class token_finder {
     std::size_t capacity_ = 0;
 };
 
-/// Finds the tokens of lines, of as many at a time as there are in the window. Once one of them turns out to
-/// be damaged, the others are looked at one by one: what is not closed must not cost the next line.
+/// Finds the tokens of lines, as many at a time as are in the window. Once one of them proves damaged, the
+/// others are processed one by one: an unclosed one must not cost the next line.
 class line_token_finder {
   public:
     explicit line_token_finder(line_reader const& lines) : lines_(lines) {}
 
-    /// Those of the line that the reader is at, and of what follows it; nothing if they have to be looked for
-    /// in the line alone.
+    /// The tokens of the reader's current line and of what follows; empty if they must be searched in the
+    /// line alone.
     [[nodiscard]] std::optional<json_tokens> find_in_block() {
         if (lines_.offset() >= end_) find_block();
         if (!block_) return std::nullopt;
@@ -105,21 +105,21 @@ class line_token_finder {
         if (block_->first == block_->last) return std::nullopt;
         return block_;
     }
-    /// Says where a walk has ended that began with the first of these. @return whether that is the line's end
+    /// Reports where a walk from the first of these ended. @return whether that is the end of the line
     [[nodiscard]] bool is_end_of_line(std::uint32_t const* at) {
         std::size_t const end = line_begin() + lines_.line().size();
         if (at[-1] >= end || (at != block_->last && *at < end)) return false;
         block_->first = at;
         return true;
     }
-    /// Those of the line alone. Nothing if there is none, or the line is no JSON.
+    /// The tokens of the line alone. Empty if there is none, or the line is not JSON.
     [[nodiscard]] std::optional<json_tokens> find_in_line() {
         block_.reset();
         return finder_.find(lines_.line());
     }
 
   private:
-    // Up to the last end of a line.
+    // Up to the last line end.
     void find_block() {
         std::string_view const text = lines_.rest().substr(0, most);
         std::size_t const size = (std::max)(text.rfind('\n') + 1, lines_.line().size()); // npos + 1 is 0
@@ -135,7 +135,7 @@ class line_token_finder {
 
     line_reader const& lines_;
     token_finder finder_;
-    std::optional<json_tokens> block_;  // from the line on; nothing: they are looked for line by line
+    std::optional<json_tokens> block_;  // from the line on; empty: searched line by line
     std::uint64_t begin_ = 0, end_ = 0; // of the block, in the whole text
 };
 

@@ -3,8 +3,8 @@
 
 /// @file
 /// Walks through JSON from token to token, without a tree. simdjson finds the tokens and checks UTF-8 and
-/// quotes; what nobody wants is passed over, and only its brackets are looked at. An object has to be walked
-/// to its end before it is known to be one.
+/// quotes; unwanted values are skipped, and only their brackets are checked. An object is known to be valid
+/// only once it has been walked to its end.
 #pragma once
 
 #include "../common/number.hpp"
@@ -22,11 +22,11 @@
 
 namespace readers {
 
-/// What a token that begins with a character is, by the character.
+/// The kind of token that begins with a character.
 struct token_kinds {
     enum class kind : std::uint8_t { scalar, opening, other };
     std::array<kind, 256> kinds{};
-    std::array<std::int8_t, 256> depths{}; ///< how much deeper it is behind it
+    std::array<std::int8_t, 256> depths{}; ///< the change of depth behind it
     constexpr token_kinds() {
         for (char const c : {'{', '['}) set(c, kind::opening, 1);
         for (char const c : {'}', ']'}) set(c, kind::other, -1);
@@ -41,17 +41,17 @@ struct token_kinds {
 };
 inline constexpr token_kinds kinds_of_tokens;
 
-/// A value that a walk came by, or none.
+/// A value that a walk found, or none.
 class walked_value {
   public:
-    /// @param at its token, behind which there is another one; null: there is no such value
+    /// @param at its token, which is followed by another one; null: no such value
     walked_value(json_tokens const* of, std::uint32_t const* at) : of_(of), at_(at) {}
 
     [[nodiscard]] bool exists() const { return at_ != nullptr; }
 
     /// 0 if there is no such value.
     [[nodiscard]] char front() const { return exists() ? of_->text[*at_] : '\0'; }
-    /// What a number, a word or a text is written as, quotes included. @pre there is such a value
+    /// The text of a number, word or string, quotes included. @pre there is such a value
     [[nodiscard]] std::string_view token() const {
         char const *const first = of_->text + *at_, *last = of_->text + at_[1];
         while (is_blank(last[-1])) --last; // a token begins with something else
@@ -59,11 +59,11 @@ class walked_value {
     }
     [[nodiscard]] json_tokens const& tokens() const { return *of_; }
     [[nodiscard]] std::uint32_t const* place() const { return at_; }
-    /// The walk went into it, and is behind it now.
+    /// The walk has gone through it, and is behind it now.
     void leave(std::uint32_t const* at) { at_ = at; }
 
-    /// Where the value ends that begins at a token. If there is none, or its bracket is missing, that is
-    /// the end of the text.
+    /// Where the value ends that begins at a token: the end of the text if there is none, or if its bracket
+    /// is missing.
     [[nodiscard]] static std::uint32_t const* behind(json_tokens const& of, std::uint32_t const* at) {
         auto const& [kinds, depths] = kinds_of_tokens;
         auto const kind = kinds[static_cast<unsigned char>(of.text[*at++])];
@@ -83,14 +83,14 @@ class walked_value {
     std::uint32_t const* at_;
 };
 
-/// An object behind whose bracket a walk is.
+/// An object whose bracket the walk has passed.
 class walked_object {
   public:
     walked_object(json_tokens const& of, std::uint32_t const* at) : of_(of), at_(at) {}
 
-    /// Calls `each(key, place)` for all members, with keys as they are written. It returns where the walk
-    /// goes on; null where it has seen that this is no JSON.
-    /// @return false if it is no JSON
+    /// Calls `each(key, place)` for all members, with keys as written. It returns where the walk continues;
+    /// null if it found that this is not JSON.
+    /// @return false if it is not JSON
     template <class Each>
     [[nodiscard]] bool each_member(Each&& each) {
         char const* const text = of_.text;
@@ -122,7 +122,7 @@ class walked_object {
     std::uint32_t const* at_;
 };
 
-/// The wanted members of an object. They are there as long as the tokens are.
+/// The wanted members of an object. Valid as long as the tokens are.
 template <std::size_t N>
 class found_members {
   public:
@@ -132,7 +132,7 @@ class found_members {
     }
 
     [[nodiscard]] walked_value operator[](std::size_t which) const { return {of_, places_[which]}; }
-    /// Of those of the same name the first counts. @return whether it was one
+    /// Of several with the same name, the first counts. @return whether it was one
     bool note(std::size_t which, std::uint32_t const* at) {
         std::uint32_t const*& place = places_[which];
         bool const first = place == nullptr;
@@ -142,11 +142,11 @@ class found_members {
 
   private:
     json_tokens const* of_ = nullptr;
-    std::array<std::uint32_t const*, N + 1> places_{}; // the last one of those that nobody wants
+    std::array<std::uint32_t const*, N + 1> places_{}; // the last one for unwanted members
 };
 
 /// Calls `go_into(value)` with the value that begins at a token.
-/// @return where the walk goes on; null where `go_into` has seen that this is no JSON
+/// @return where the walk continues; null if `go_into` found that this is not JSON
 template <class GoInto>
 [[nodiscard]] std::uint32_t const* walk_by(json_tokens const& of, std::uint32_t const* at, GoInto&& go_into) {
     walked_value value(&of, at);
@@ -154,10 +154,10 @@ template <class GoInto>
     return value.place() == at ? walked_value::behind(of, at) : value.place();
 }
 
-/// Looks for the wanted members of an object, and calls `each(which, value)` on the way for the arrays and
+/// Finds the wanted members of an object, and calls `each(which, value)` on the way for the arrays and
 /// objects among them.
-/// @param each says false where it has seen that this is no JSON
-/// @return false if it is no JSON
+/// @param each returns false if it found that this is not JSON
+/// @return false if it is not JSON
 template <std::size_t N, class Each>
 [[nodiscard]] bool walk(walked_object& object, member_names<N> const& names, found_members<N>& found,
                         Each&& each) {
@@ -172,13 +172,13 @@ template <std::size_t N, class Each>
         return walk_by(of, at, [&](walked_value& value) { return each(which, value); });
     });
 }
-/// The same for objects of which no array and no object is wanted.
+/// The same for objects from which no array or object is wanted.
 template <std::size_t N>
 [[nodiscard]] bool walk(walked_object& object, member_names<N> const& names, found_members<N>& found) {
     return walk(object, names, found, [](std::size_t, walked_value const&) { return true; });
 }
 
-/// Calls `each` with the object that a value is; true where it is something else.
+/// Calls `each` with the object that a value is; true if it is something else.
 template <class Each>
 [[nodiscard]] bool walk_object(walked_value& value, Each&& each) {
     if (value.front() != '{') return true;
@@ -188,13 +188,13 @@ template <class Each>
     return true;
 }
 
-/// Calls `each` with the objects in the array that a value is; true where it is something else.
+/// Calls `each` with the objects in the array that a value is; true if it is something else.
 template <class Each>
 [[nodiscard]] bool walk_objects(walked_value& value, Each&& each) {
     if (value.front() != '[') return true;
     json_tokens const& of = value.tokens();
     std::uint32_t const* at = value.place() + 1;
-    if (of.text[*at] == ']') { // there is a token behind every value
+    if (of.text[*at] == ']') { // every value is followed by a token
         value.leave(at + 1);
         return true;
     }
@@ -223,7 +223,7 @@ template <class Each>
     return (found & (ones << 7U)) != 0;
 }
 
-/// Empty if it is no text. The view is one into the parsed text, or into the walker's memory.
+/// Empty if it is not a text. A view into the parsed text, or into the walker's memory.
 [[nodiscard]] inline std::string_view text_of(walked_value const& value) {
     if (value.front() != '"') return {};
     std::string_view const token = value.token();
@@ -235,7 +235,7 @@ template <class Each>
     return (c >= '0' && c <= '9') || c == '-';
 }
 
-/// A whole number of up to 16 digits, as nearly all are; `unknown` if it is written in another way.
+/// A whole number of up to 16 digits, as nearly all are; `unknown` if it is written differently.
 [[nodiscard]] inline std::int64_t plain_whole_or(std::int64_t unknown, std::string_view token) {
     bool const negative = token.front() == '-';
     std::string_view const digits = token.substr(negative ? 1 : 0);
@@ -245,7 +245,7 @@ template <class Each>
     return negative ? -n : n;
 }
 
-/// NaN if it is no number.
+/// NaN if it is not a number.
 [[nodiscard]] inline double number_of(walked_value const& value) {
     constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
     constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
@@ -257,7 +257,7 @@ template <class Each>
     return number && number->get(x) == simdjson::SUCCESS && std::isfinite(x) ? x : unknown;
 }
 
-/// `unknown` if it is no whole number. An optional would be put together in memory, which takes longer.
+/// `unknown` if it is not a whole number. An optional would be assembled in memory, which takes longer.
 [[nodiscard]] inline std::int64_t whole_or(std::int64_t unknown, walked_value const& value) {
     constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
     if (!begins_number(value.front())) return unknown;
@@ -266,7 +266,7 @@ template <class Each>
     auto const number = value.tokens().odd->parse(token);
     std::int64_t n = 0;
     if (number && number->get(n) == simdjson::SUCCESS) return n;
-    double x = 0; // 1.5e12, as some write their times
+    double x = 0; // 1.5e12, as in some histories
     bool const is_whole =
         number && number->get(x) == simdjson::SUCCESS && std::fabs(x) < 9e18 && std::floor(x) == x;
     return is_whole ? static_cast<std::int64_t>(x) : unknown;
@@ -281,14 +281,14 @@ template <class Each>
     return std::nullopt;
 }
 
-/// What a text is as a whole.
+/// The kind of a complete text.
 enum class json_kind : std::uint8_t { object, other, none };
 
-/// Walks through texts of which each is one object. What it finds is there until the next walk.
+/// Walks through texts that are one object each. What it finds is valid until the next walk.
 class json_walker {
   public:
-    /// @param text has as many bytes behind it as a `text_window` gives
-    /// @param body says false where it has seen that this is no JSON
+    /// @param text is followed by as many bytes as a `text_window` guarantees
+    /// @param body returns false if it found that this is not JSON
     template <class Body>
     [[nodiscard]] json_kind read(std::string_view text, Body&& body) {
         odd_.clear();
@@ -301,10 +301,10 @@ class json_walker {
     [[nodiscard]] json_kind read_whole(std::string_view text, json_tokens const& tokens, Body& body) {
         std::uint32_t const* const end = walk_through(tokens, body);
         if (tokens.text[*tokens.first] != '{') return odd_.parse(text) ? json_kind::other : json_kind::none;
-        // Something behind the object would be more than JSON.
+        // Anything after the object would be more than JSON.
         return end == tokens.last ? json_kind::object : json_kind::none;
     }
-    // Where the object ends that begins with the first token; null if it is none.
+    // Where the object ends that begins with the first token; null if it is not one.
     template <class Body>
     [[nodiscard]] std::uint32_t const* walk_through(json_tokens const& tokens, Body& body) {
         tokens_ = tokens;
@@ -321,12 +321,12 @@ class json_walker {
     odd_values odd_;
 };
 
-/// The same for the lines of a text, one after the other.
+/// The same for the lines of a text.
 class json_line_walker : json_walker {
   public:
     explicit json_line_walker(line_reader const& lines) : lines_(lines), finder_(lines) {}
 
-    /// With the line that the reader is at. Where a line is damaged, `body` is called twice.
+    /// Walks through the reader's current line. If a line is damaged, `body` is called twice.
     template <class Body>
     [[nodiscard]] json_kind read(Body&& body) {
         forget();

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Tells the names of JSON's members apart that somebody wants.
+/// Distinguishes the wanted names of JSON's members.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace readers {
 
-/// The names of members that somebody wants.
+/// The names of the wanted members.
 template <std::size_t N>
 class member_names {
   public:
@@ -31,7 +31,7 @@ class member_names {
         }
     }
 
-    /// Which of them it is; N for none. @pre behind it are 16 bytes that may be read
+    /// Its index; N for none. @pre it is followed by 16 readable bytes
     [[nodiscard]] std::size_t index_of(std::string_view key) const {
         std::size_t i = first_[slot_of(key)];
         while (i > 0 && !is(i - 1, key)) i = next_[i - 1];
@@ -58,7 +58,7 @@ class member_names {
         std::memcpy(&w.high, from + 8, 8);
         return w;
     }
-    // By the length and the first two bytes: few that nobody wants share a slot with one that somebody does.
+    // By the length and the first two bytes: few unwanted names share a slot with a wanted one.
     static std::size_t slot_of(std::string_view key) {
         std::uint16_t front = 0;
         std::memcpy(&front, key.data(), 2);

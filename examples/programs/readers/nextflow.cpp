@@ -13,7 +13,7 @@ namespace readers {
 
 namespace {
 
-// `-` is how the trace says that it does not know.
+// `-` stands for unknown in a trace.
 bool is_known(std::string_view field) {
     return !field.empty() && field != "-";
 }
@@ -50,7 +50,7 @@ struct trace_columns {
     [[nodiscard]] bool tells_times() const {
         return (start && complete) || (realtime && (start || complete || (submit && duration)));
     }
-    // Why nothing can be made of such a trace, and what to do; empty if something can.
+    // Why such a trace is useless, and what to do; empty if it is not.
     [[nodiscard]] std::string complaint(bool joined) const {
         std::string const fix = "; set " + std::string(wanted_fields) + " in nextflow.config";
         if (!status) return "the trace has no field status" + fix;
@@ -116,7 +116,7 @@ class trace_reader {
         out_.take(a);
     }
 
-    /// The ids of another run follow.
+    /// The ids of a new run follow.
     void begin_run() {
         ++run_;
         to_be_tried_again_.clear();
@@ -129,8 +129,8 @@ class trace_reader {
         return trimmed(name.substr(0, name.rfind(" (")));
     }
 
-    // What is tried again has a new id and hash: it is the task of that name whose last attempt failed. Tasks
-    // of one name are not one task.
+    // A retry has a new id and hash: it is the task of that name whose last attempt failed. Different tasks
+    // can have the same name.
     void name_task(attempt& a, std::string_view id, std::string_view hash, std::string_view name) {
         task_.assign(id).append(1, ' ').append(hash);
         if (task_.size() == 1) task_ = "line " + std::to_string(a.line);
@@ -180,7 +180,7 @@ class trace_reader {
             a.end.reset();
             return a.start.has_value();
         }
-        // The time it really took leaves out what the executor added.
+        // The real time excludes what the executor added.
         if (took && a.start)
             a.end = *a.start + *took;
         else if (took && a.end && *a.end >= *took)
@@ -202,7 +202,7 @@ class trace_reader {
     std::uint32_t run_ = 0;
 };
 
-// What stands between the fields of a header: `trace.sep` may be anything.
+// The separator of a header's fields: `trace.sep` may be anything.
 char separator_of(std::string_view header) {
     for (char const c : {'\t', ';', '|', ','})
         if (header.find(c) != std::string_view::npos) return c;
@@ -221,7 +221,7 @@ class trace_row {
     }
 
   private:
-    static constexpr char unit = '\x1f'; // in no field
+    static constexpr char unit = '\x1f'; // occurs in no field
 
     // Without its quotes, and with other separators.
     std::string_view unquoted(std::string_view line) {
@@ -261,7 +261,7 @@ std::optional<moment> nextflow_length(std::string_view text) {
         if (part.empty()) continue;
         std::size_t const digits = part.find_first_not_of("0123456789.");
         if (digits == std::string_view::npos || digits == 0) return std::nullopt;
-        auto const count = seconds_time(part.substr(0, digits)); // so many, times 1e9
+        auto const count = seconds_time(part.substr(0, digits)); // this number, times 1e9
         bool known = false;
         for (auto const& [name, ns] : units) {
             if (name != part.substr(digits)) continue;
@@ -294,7 +294,7 @@ std::optional<double> nextflow_bytes(std::string_view text) {
 
 void native_jobs::add(attempt const& a) {
     std::string id(a.job);
-    constexpr std::string_view alone = "/job"; // of no array
+    constexpr std::string_view alone = "/job"; // not in an array
     if (id.ends_with(alone))
         id.resize(id.size() - alone.size());
     else

@@ -25,7 +25,7 @@ class native_jobs {
         std::string node;
         std::optional<moment> start, end;
     };
-    /// Keeps what `sacct` says. Of a job that was requeued the last run counts.
+    /// Keeps what `sacct` reports. Of a requeued job, the last run counts.
     void add(attempt const& a);
     [[nodiscard]] job const* find(std::string_view native_id) const;
 
@@ -33,13 +33,13 @@ class native_jobs {
     std::map<std::string, job, std::less<>> jobs_;
 };
 
-/// @param given which column is what, where that is not as Nextflow names it
-/// @param joined null: nothing is
+/// @param given which column is what, where the names are not Nextflow's
+/// @param joined null: none
 void read_nextflow(text_window& text, given_columns const& given, native_jobs const* joined, collector& out);
 
-/// `1h 2m 3.5s`, `850ms`, `0ms`, or milliseconds as a raw trace says them.
+/// `1h 2m 3.5s`, `850ms`, `0ms`, or milliseconds as in a raw trace.
 [[nodiscard]] std::optional<moment> nextflow_length(std::string_view text);
-/// `1.2 GB`, or bytes as a raw trace says them.
+/// `1.2 GB`, or bytes as in a raw trace.
 [[nodiscard]] std::optional<double> nextflow_bytes(std::string_view text);
 
 } // namespace readers

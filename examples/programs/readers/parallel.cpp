@@ -27,7 +27,7 @@ class joblog_reader {
   public:
     explicit joblog_reader(collector& out) : out_(out) {}
 
-    // The first rows say what the templates are: they wait.
+    // The first rows determine the templates: they wait.
     void read(std::string_view line, std::size_t number, bool torn) {
         if (learning_) {
             templates_.learn(command_of(line));
@@ -53,7 +53,7 @@ class joblog_reader {
     };
     static constexpr std::size_t most_rows = 4096, most_bytes = std::size_t{4} << 20;
 
-    // Everything behind the eighth tab.
+    // Everything after the eighth tab.
     static std::string_view command_of(std::string_view line) {
         for (int i = 0; i < 8; ++i) take_word(line, '\t');
         return line;
@@ -64,7 +64,7 @@ class joblog_reader {
         auto const field = [this](std::size_t i) {
             return i < fields_.size() ? trimmed(fields_[i]) : std::string_view{};
         };
-        // The sequence number begins again with every run. A command may have tabs.
+        // The sequence number starts again with every run. A command may contain tabs.
         std::string_view const host = host_of(field(1)), start = field(2), took = field(3), sent = field(4);
         auto const exit_value = whole_number(field(6)), signal = whole_number(field(7));
         std::string_view rest;
@@ -88,7 +88,7 @@ class joblog_reader {
         templates_.find(rest, job_);
         a.job = job_;
         a.node = host == ":" ? std::string_view("localhost") : host;
-        // --timeout and --halt end a job by a signal, and say -1 or the signal.
+        // --timeout and --halt end a job by a signal, and report -1 or the signal.
         bool const stopped = *signal != 0 || *exit_value < 0;
         a.end_state = stopped ? ending::killed : *exit_value == 0 ? ending::success : ending::failed;
         a.input.reset();
@@ -104,7 +104,7 @@ class joblog_reader {
     std::size_t bytes_ = 0;
     bool learning_ = true;
     std::string job_;
-    attempt attempt_; // what no row says stays unknown
+    attempt attempt_; // what no row reports stays unknown
 };
 
 } // namespace
@@ -117,7 +117,7 @@ void command_templates::split_words(std::string_view command) {
     }
 }
 
-// Most commands are of the shape of the last one.
+// Most commands have the same shape as the last one.
 command_templates::shape* command_templates::shape_of_words() {
     std::string_view const first = words_.empty() ? std::string_view{} : words_.front();
     if (last_ != nullptr && last_count_ == words_.size() && last_word_ == first) return last_;
@@ -130,7 +130,7 @@ command_templates::shape* command_templates::shape_of_words() {
     return last_ = &known->second;
 }
 
-// Which words are of the template.
+// Which words belong to the template.
 void command_templates::settle(shape& s) {
     std::size_t const most = (std::max)(1u, s.commands / commands_per_value);
     for (position const& at : s.words) {
@@ -186,7 +186,7 @@ void read_joblog(text_window& text, collector& out) {
     joblog_reader reader(out);
     while (lines.next()) {
         std::string_view const line = lines.line();
-        if (line.starts_with(header.substr(0, 18))) continue; // again, where logs were put together
+        if (line.starts_with(header.substr(0, 18))) continue; // repeated, because logs were concatenated
         if (line.empty() && !lines.too_long()) continue;
         out.count_line();
         if (lines.too_long())

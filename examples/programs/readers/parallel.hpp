@@ -19,11 +19,11 @@ namespace readers {
 [[nodiscard]] bool looks_like_joblog(std::string_view head);
 void read_joblog(text_window& text, collector& out);
 
-/// The template a command was made of, which the log does not tell: of commands that begin with the same word
-/// and have as many words, those words are of the template that all share, or nearly all.
+/// The template from which a command was made, which is not in the log: of commands with the same first word
+/// and number of words, it consists of the words that all, or nearly all, share.
 class command_templates {
   public:
-    /// Shows a command before the first is asked for.
+    /// Adds a command before the first query.
     void learn(std::string_view command);
     /// The command with `{}` for what differs. @param to is overwritten
     void find(std::string_view command, std::string& to);
@@ -36,7 +36,7 @@ class command_templates {
     struct shape {
         std::uint32_t commands = 0;
         std::vector<position> words;
-        std::vector<std::vector<std::string>> of_template{}; // by position, once it is asked for
+        std::vector<std::vector<std::string>> of_template{}; // by position, once it is queried
     };
     static constexpr std::size_t most_values = 8;
     static constexpr std::uint32_t commands_per_value = 8;

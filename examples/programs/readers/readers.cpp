@@ -32,7 +32,7 @@ bool looks_like_csv(std::string_view head) {
            line.find('\0') == std::string_view::npos;
 }
 
-// What people have that is no history, and what to do instead.
+// Files that are not histories, and what to do instead.
 struct refusal {
     std::string_view begins_with, what;
 };
@@ -71,7 +71,7 @@ struct known_format {
     format how;
     bool (*looks_like)(std::string_view head);
 };
-// The surest first.
+// The most certain first.
 constexpr std::array<known_format, 16> known_formats{{{format::hadoop, looks_like_jhist},
                                                       {format::hadoop, looks_like_hadoop1},
                                                       {format::lsf, looks_like_lsf},
@@ -89,13 +89,13 @@ constexpr std::array<known_format, 16> known_formats{{{format::hadoop, looks_lik
                                                       {format::sge, looks_like_sge},
                                                       {format::csv, looks_like_csv}}};
 
-// Whether what such a history begins with has to stand at its beginning, and not in any line.
+// Whether the beginning of such a history must be at the beginning of the file, not in any line.
 constexpr bool has_beginning(format how) {
     return how != format::spark && how != format::haproxy && how != format::csv && how < format::pbs;
 }
 
-// Calls visit(where a line of the head begins) for the first few, until it says true: somebody's messages, or
-// empty lines, may come before a log.
+// Calls visit(where a line of the head begins) for the first few, until it returns true: messages of other
+// programs, or empty lines, may come before a log.
 template <class Visit>
 void for_first_lines(std::string_view head, Visit&& visit) {
     constexpr std::size_t most_lines = 32, most_bytes = std::size_t{1} << 13;
@@ -108,7 +108,7 @@ void for_first_lines(std::string_view head, Visit&& visit) {
     }
 }
 
-// How much stands before the beginning of a history of that format; 0, too, if it does not begin here.
+// The length of the text before a history of that format; 0, too, if it does not begin here.
 std::size_t lead_of(format how, std::string_view head) {
     std::size_t lead = 0;
     if (!has_beginning(how)) return lead;
@@ -123,7 +123,7 @@ std::size_t lead_of(format how, std::string_view head) {
     return lead;
 }
 
-// What a Spark log is called, should it not say of which application it is.
+// The name of a Spark log that does not contain its application.
 std::string application_of(std::string const& file) {
     std::filesystem::path const path(file);
     std::string name = path.filename().string();
@@ -136,7 +136,7 @@ std::string application_of(std::string const& file) {
     return name.substr(0, name.find('.'));
 }
 
-// A part of a rolled log goes on where the last one of the same folder ended.
+// A part of a rolled log continues where the last one in the same folder ended.
 bool continues(std::string const& file, std::string const& last) {
     std::filesystem::path const a(last), b(file);
     return b.filename().string().starts_with("events_") && a.filename().string().starts_with("events_") &&
@@ -198,7 +198,7 @@ class history_reader {
                                        ": no job that could be read as slurm, which --join needs" +
                                        reasons_of(report));
     }
-    // Names what stands before the log.
+    // Reports the text before the log.
     void skip_lead(format how, text_window& text) {
         std::size_t lead = lead_of(how, text.head(head_size));
         while (lead > 0) {
@@ -311,7 +311,7 @@ std::string_view input::foreign_packing() {
 
 std::size_t input::operator()(char* to, std::size_t size) {
     if (text_->at_end()) return 0;
-    if (text_->view().empty()) return (*source_)(to, size); // once the beginning is out, past the window
+    if (text_->view().empty()) return (*source_)(to, size); // after the beginning, bypasses the window
     std::size_t const n = (std::min)(size, text_->view().size());
     std::copy_n(text_->view().data(), n, to);
     text_->consume(n, 0);
@@ -403,7 +403,7 @@ std::vector<std::string> summary_of(reading_report const& report) {
     if (report.running > 0) head += ", " + program::grouped(report.running) + " still running";
     if (report.speculative > 0) head += "; " + program::grouped(report.speculative) + " of them speculative";
     text.push_back(std::move(head));
-    for (std::size_t i = 1; i < reason_count; ++i) { // other events are no news
+    for (std::size_t i = 1; i < reason_count; ++i) { // other events are not worth mentioning
         auto const why = static_cast<reason>(i);
         if (report[why].count > 0)
             text.push_back((is_damage(why) ? "not read: " : "left out: ") + std::string(to_string(why)) +

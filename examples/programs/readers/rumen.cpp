@@ -14,7 +14,7 @@
 namespace readers {
 
 std::string_view hadoop_host(std::string_view name) {
-    if (name.find('/') == std::string_view::npos) return name; // nearly all: looking backwards takes longer
+    if (name.find('/') == std::string_view::npos) return name; // nearly all; searching backwards takes longer
     return name.substr(name.rfind('/') + 1);
 }
 
@@ -40,7 +40,7 @@ constexpr std::array<std::string_view, 3> kinds{"/map", "/reduce", "/other"};
 member_names<4> const of_job({"mapTasks", "reduceTasks", "otherTasks", "jobID"});
 member_names<2> const of_task({"attempts", "taskID"});
 
-// A job is read to its end before it hands anything out: a damaged one might be found again within itself.
+// A job is read to its end before it returns anything: a damaged one might be found again within itself.
 class rumen_job {
   public:
     bool read(walked_object& job) {
@@ -121,7 +121,7 @@ class rumen_job {
         return whole;
     }
 
-    // An attempt that began while an older one ran is a copy: the trace itself does not tell.
+    // An attempt that began while an older one ran is a copy: the trace itself does not say so.
     static std::optional<bool> speculative_among(std::span<row const> attempts, row const& self) {
         if (attempts.size() < 2 || self.start <= 0) return std::nullopt;
         for (row const& other : attempts)

@@ -23,7 +23,7 @@ enum class clock_form : std::uint8_t { none, epoch, local, zoned };
 struct slurm_time {
     std::optional<moment> time;
     clock_form form = clock_form::none;
-    bool unknown = false; ///< and said to be
+    bool unknown = false; ///< unknown, and written as such
 };
 
 slurm_time read_time(iso_clock& clock, std::string_view field) {
@@ -93,7 +93,7 @@ class sacct_reader {
         if (id.job.empty())
             return out_.leave_out(reason::no_job, line,
                                   {"JobID", field(at_.id), "an id, as 12, 12_3 or 12.0"});
-        // What ran on one node is read as a whole. The steps of a job on several nodes are siblings.
+        // What ran on one node is read as a unit. The steps of a job on several nodes are siblings.
         if (id.step.empty()) {
             if (is_one_node(field(at_.node))) whole_job_ = id.job;
         } else if (id.array || id.job == whole_job_ ||
@@ -129,7 +129,7 @@ class sacct_reader {
         a.end_state = *how;
         a.number = number_of(field(at_.id), field(at_.restarts));
         a.line = line;
-        if (!id.array && id.step.empty()) { // a job of its own: its steps are another group
+        if (!id.array && id.step.empty()) { // a job outside arrays: its steps are a separate group
             job_.assign(id.job).append("/job");
             a.job = job_;
         }
@@ -145,7 +145,7 @@ class sacct_reader {
         return clock_ == t.form;
     }
 
-    // `sacct --duplicates` prints what was requeued once per run, one below the other.
+    // `sacct --duplicates` prints each run of a requeued job, one after the other.
     std::uint32_t number_of(std::string_view id, std::string_view restarts) {
         bool const again = id == last_id_;
         last_id_ = id;
@@ -160,7 +160,7 @@ class sacct_reader {
     collector& out_;
     iso_clock times_;
     std::string last_id_, job_, whole_job_;
-    attempt attempt_; // what no row says stays unknown
+    attempt attempt_; // what no row reports stays unknown
     std::uint32_t last_number_ = 0;
     clock_form clock_ = clock_form::none;
 };
@@ -195,7 +195,7 @@ bool is_one_node(std::string_view list) {
 
 namespace {
 
-// As `find`, faster where texts are short.
+// Like `find`, but faster for short texts.
 std::size_t position_of(char c, std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i)
         if (text[i] == c) return i;
@@ -240,7 +240,7 @@ bool is_state(std::string_view s) {
                          "RESIZING", "REVOKED"});
 }
 
-// `d07n[03-05]`, or a name with a number at its end, as nodes have, be it with a domain.
+// `d07n[03-05]`, or a name with a number at its end, as nodes have, possibly with a domain.
 bool is_node_list(std::string_view s) {
     if (is_no_node(s)) return true;
     auto const is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -250,10 +250,10 @@ bool is_node_list(std::string_view s) {
     return s.back() == ']' || (s.back() >= '0' && s.back() <= '9');
 }
 
-// The rows at the beginning of an output without a header, by which its columns are guessed.
+// The first rows of an output without a header, by which its columns are guessed.
 class headerless_rows {
   public:
-    // @param whole the head ends where the text does
+    // @param whole the head ends with the text
     headerless_rows(std::string_view head, bool whole) {
         constexpr std::size_t most = 200;
         while (!head.empty() && rows_.size() < most) {
@@ -268,7 +268,7 @@ class headerless_rows {
         }
     }
 
-    // Every row begins as a job does, and says how it ended.
+    // Every row begins like a job, and contains how it ended.
     [[nodiscard]] bool are_jobs() const {
         return !rows_.empty() && rows_.front().size() >= 4 && first_of(is_job_id) && first_of(is_state);
     }
@@ -279,7 +279,7 @@ class headerless_rows {
         at.state = first_of(is_state);
         find_times(at);
         at.node = node_column();
-        // Where JobIDRaw comes first, JobID is the one with arrays or steps.
+        // If JobIDRaw comes first, JobID is the one with arrays or steps.
         for (std::size_t c = 0; c < rows_.front().size(); ++c)
             if (all(c, is_job_id) && any(c, [](std::string_view s) { return s.find('_') != s.npos; })) {
                 at.id = c;
@@ -304,7 +304,7 @@ class headerless_rows {
         return std::nullopt;
     }
 
-    // Submit, Eligible, Start and End, in whatever order the columns are: the latest two.
+    // Submit, Eligible, Start and End, in any order of columns: the latest two.
     void find_times(sacct_columns& at) const {
         iso_clock clock;
         auto const is_time = [&clock](std::string_view s) {
@@ -342,7 +342,7 @@ class headerless_rows {
         at.start = found[found.size() - 2].column;
     }
 
-    // The one with lists in brackets; else the one whose names change most from row to row.
+    // The one with lists in brackets; otherwise the one whose names change most from row to row.
     [[nodiscard]] std::optional<std::size_t> node_column() const {
         std::optional<std::size_t> best;
         std::size_t most = 0;
@@ -363,7 +363,7 @@ class headerless_rows {
     std::vector<field_list> rows_;
 };
 
-// What is not known of an output without a header, and what to do.
+// What is unknown about an output without a header, and what to do.
 std::string headerless_remark(sacct_columns const& known) {
     auto const place = [](std::optional<std::size_t> column) {
         return column ? "#" + std::to_string(*column + 1) : std::string("#N");
@@ -446,7 +446,7 @@ void read_sacct(text_window& text, given_columns const& given, collector& out) {
         fields.split(lines.line(), '|');
         if (lines.too_long())
             out.leave_out(reason::too_long, lines.number());
-        else if (lines.line() == header || is_other_header()) // several outputs one after the other
+        else if (lines.line() == header || is_other_header()) // several outputs in sequence
             out.leave_out(reason::other_event, lines.number());
         else if (fields.size() != count)
             out.leave_out(lines.torn() ? reason::torn : reason::wrong_field_count, lines.number());

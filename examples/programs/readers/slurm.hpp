@@ -18,17 +18,17 @@ namespace readers {
 [[nodiscard]] bool looks_like_sacct(std::string_view head);
 [[nodiscard]] bool looks_like_sacct_json(std::string_view head);
 
-/// @param given which column is what, where that is not as `sacct` names it
+/// @param given which column is what, where the names are not those of `sacct`
 void read_sacct(text_window& text, given_columns const& given, collector& out);
 void read_sacct_json(text_window& text, collector& out);
 
-/// What a state says; nothing for a task that has not run.
+/// The meaning of a state; empty for a task that has not run.
 [[nodiscard]] std::optional<ending> slurm_ending(std::string_view state);
 /// Whether a list of nodes names one.
 [[nodiscard]] bool is_one_node(std::string_view list);
 [[nodiscard]] bool is_no_node(std::string_view list);
 
-/// What `JobID` says: `12_3` is task 3 of array 12, `12` a job of its own, `12.4` its step 4.
+/// The parts of `JobID`: `12_3` is task 3 of array 12, `12` a single job, `12.4` its step 4.
 struct slurm_id {
     std::string_view job, task, step;
     bool array = false;

@@ -24,7 +24,7 @@ bool looks_like_sacct_json(std::string_view head) {
 
 namespace {
 
-// A number, or {"set": true, "number": 5} as newer Slurm says it; nothing if it is not set.
+// A number, or {"set": true, "number": 5} as in newer Slurm; empty if it is not set.
 std::optional<std::int64_t> number_in(std::optional<json_value> of, std::string_view key) {
     auto const value = member(of, key);
     if (!value) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<std::int64_t> number_in(std::optional<json_value> of, std::string_
     return whole_in(*value, "number");
 }
 
-// "COMPLETED", or ["COMPLETED"] as newer Slurm says it.
+// "COMPLETED", or ["COMPLETED"] as in newer Slurm.
 std::string_view state_in(json_value job) {
     auto const state = member(job, "state");
     if (std::string_view const plain = text_in(state, "current"); !plain.empty()) return plain;
@@ -74,7 +74,7 @@ class job_reader {
     }
 
   private:
-    // As in the table: what was requeued stands there once per run, one below the other.
+    // As in the table: each run of a requeued job appears, one after the other.
     std::uint32_t number_of(std::int64_t id, std::optional<std::int64_t> restarts) {
         last_number_ = id == last_id_ ? last_number_ + 1 : 0;
         last_id_ = id;
@@ -103,13 +103,13 @@ class job_reader {
         out_.take(a);
     }
 
-    // @param whole the job is read as a whole
+    // @param whole the job is read as a unit
     void read_steps(json_value job, std::string const& id, bool whole, std::size_t line) {
         simdjson::dom::array steps;
         auto const list = member(job, "steps");
         if (!list || list->get(steps) != simdjson::SUCCESS) return;
         for (json_value const step : steps) {
-            // 3, "batch", or "7.3" as newer Slurm says it
+            // 3, "batch", or "7.3" as in newer Slurm
             auto const which = member(step, "step");
             std::string_view const name = text_in(which, "id");
             auto const number = whole_in(which, "id");
@@ -145,7 +145,7 @@ void read_sacct_json(text_window& text, collector& out) {
     auto const name_garbage = [&] {
         if (items.garbage_line() > 0) out.leave_out(reason::not_a_record, items.garbage_line());
     };
-    while (items.enter("jobs")) { // several outputs one after the other
+    while (items.enter("jobs")) { // several outputs in sequence
         any = true;
         while (items.next()) {
             out.count_line();

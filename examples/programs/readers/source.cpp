@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t block = std::size_t{1} << 18;
 
-// The packed bytes that are not unpacked yet.
+// Packed bytes that are still to be unpacked.
 class packed_block {
   public:
     explicit packed_block(raw_source raw) : raw_(std::move(raw)), buffer_(block) {}
@@ -31,7 +31,7 @@ class packed_block {
         taken_ += end_;
         return end_ > 0;
     }
-    // Until there are as many bytes as it takes to know the packing.
+    // Until there are enough bytes to detect the packing.
     void fill_head(std::size_t size) {
         while (end_ < size) {
             std::size_t const got = raw_(buffer_.data() + end_, buffer_.size() - end_);
@@ -45,7 +45,7 @@ class packed_block {
     [[nodiscard]] std::uint64_t taken() const { return taken_; }
 
     std::size_t copy_to(char* to, std::size_t size) {
-        if (begin_ == end_ && size >= block) { // past our buffer
+        if (begin_ == end_ && size >= block) { // bypasses the buffer
             std::size_t const got = raw_(to, size);
             taken_ += got;
             return got;
@@ -107,7 +107,7 @@ class gzip_stream {
     }
 
   private:
-    // Zeros may follow the last member, as tapes leave them.
+    // Zeros may follow the last member, as on tapes.
     bool begin_member(packed_block& from, std::string& damage) {
         while (members_ > 0 && from.rest().front() != '\x1F') {
             std::size_t const begin = from.rest().find_first_not_of('\0');
@@ -142,8 +142,7 @@ class zstd_stream {
         ZSTD_outBuffer out{to, size, 0};
         while (out.pos == 0) {
             bool const more = from.refill();
-            // As much at a time as it asks for: where it finds damage, what it had unpacked in the same step
-            // is lost.
+            // As much at a time as it requests: on damage, everything unpacked in the same step is lost.
             std::string_view const rest = from.rest().substr(0, step_);
             ZSTD_inBuffer in{rest.data(), rest.size(), 0};
             std::size_t const result = ZSTD_decompressStream(z_, &out, &in);

@@ -11,7 +11,7 @@
 
 namespace readers {
 
-// What a line may say of a task. Its texts are there until the next one is read.
+// What a line may report about a task. Its texts are valid until the next one is read.
 class spark_event {
   public:
     static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
@@ -71,13 +71,13 @@ class spark_event {
     [[nodiscard]] ending how_ended() const {
         std::string_view const because = why();
         if (because == "Success") return ending::success;
-        // A copy that may not commit has lost its race.
+        // A copy that is not allowed to commit has lost its race.
         if (because == "TaskKilled" || because == "TaskCommitDenied") return ending::killed;
         if (because.empty() && !is(failed)) return is(killed) ? ending::killed : ending::success;
         return ending::failed;
     }
 
-    // What the task read: from storage, and of what other stages wrote.
+    // What the task read: from storage, and from the output of other stages.
     [[nodiscard]] std::optional<double> input() const {
         double sum = 0;
         bool known = false;
@@ -139,7 +139,7 @@ std::uint32_t small(std::int64_t n) {
 
 namespace {
 
-// `"Event": "SparkListener...`, with blanks as may be.
+// `"Event": "SparkListener...`, possibly with blanks.
 bool is_event(std::string_view line) {
     constexpr std::string_view key = "\"Event\"";
     std::size_t at = line.find(key);
@@ -253,7 +253,7 @@ void spark_reader::read_task(spark_event const& e, std::size_t line, collector& 
     std::int64_t const finished = e.whole(finish_time); // 0: it has not
     attempt a;
     a.start = start;
-    a.end = ms_time(finished); // below 0 is none
+    a.end = ms_time(finished); // below 0: none
     if (!a.start)
         return out.leave_out(reason::bad_time, line, {"Launch Time", std::to_string(launched), time_form});
     if (finished == spark_event::none)

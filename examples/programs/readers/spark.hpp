@@ -19,13 +19,13 @@ namespace readers {
 
 class spark_event;
 
-/// Reads event logs. Tasks that run at the end of a log may end in the next one of a rolled log, so what is
-/// open is kept until another application begins or `finish` is called.
+/// Reads event logs. Tasks that run at the end of a log may end in the next part of a rolled log, so open
+/// ones are kept until a different application begins or `finish` is called.
 class spark_reader {
   public:
-    /// @param application as the file is called, should the log not tell
+    /// @param application name from the file, if the log does not contain one
     void read(text_window& text, collector& out, std::string const& application);
-    /// Hands out what had not ended.
+    /// Returns the attempts without an end.
     void finish(collector& out);
 
   private:

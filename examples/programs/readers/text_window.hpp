@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The part of a text that is being looked at: a buffer that is refilled from a source and knows its line.
+/// The current part of a text: a buffer that is refilled from a source and counts lines.
 #pragma once
 
 #include "source.hpp"
@@ -16,11 +16,11 @@
 
 namespace readers {
 
-/// How many lines end in a text.
+/// The number of line ends in a text.
 [[nodiscard]] std::size_t line_ends_in(std::string_view text);
 
-/// A window on a text. Behind what is to be seen there are always `padding` bytes that may be read.
-/// @par Cost memory for a block, or for the longest piece that was ever asked for
+/// A window on a text. The visible part is always followed by `padding` readable bytes.
+/// @par Cost memory for a block, or for the longest piece that was ever requested
 class text_window {
   public:
     static constexpr std::size_t padding = 64; ///< simdjson asks for 64 at most
@@ -33,42 +33,42 @@ class text_window {
         if (view().starts_with("\xEF\xBB\xBF")) begin_ = 3; // a byte order mark
     }
 
-    /// What is there, and not yet consumed.
+    /// The text that has not been consumed.
     [[nodiscard]] std::string_view view() const { return {buffer_.data() + begin_, end_ - begin_}; }
-    /// Puts more text behind the view, which moves; false at the end of the text.
+    /// Appends more text to the view, which moves; false at the end of the text.
     bool more() {
         if (done_) return false;
         std::size_t const rest = end_ - begin_;
         std::memmove(buffer_.data(), buffer_.data() + begin_, rest);
         begin_ = 0;
         end_ = rest;
-        std::size_t const room = rest + (std::max)(block, rest); // a whole block goes past the source's own
+        std::size_t const room = rest + (std::max)(block, rest); // a whole block bypasses the source's buffer
         if (buffer_.size() < room + padding) buffer_.resize(room + padding);
         std::size_t const got = source_(buffer_.data() + end_, room - end_);
         end_ += got;
         done_ = got == 0;
         return !done_;
     }
-    /// Lets go of the first n bytes of the view; `lines` of them are line ends.
+    /// Releases the first n bytes of the view, which contain `lines` line ends.
     void consume(std::size_t n, std::size_t lines) {
         begin_ += n;
         line_ += lines;
         consumed_ += n;
     }
-    /// The same, with the lines counted.
+    /// The same, counting the lines.
     void consume(std::size_t n) {
         std::string_view const gone = view().substr(0, n);
         consume(gone.size(), line_ends_in(gone));
     }
 
-    /// At least as much as that, if the text has it.
+    /// At least this much, if the text has it.
     std::string_view head(std::size_t size) {
         while (view().size() < size && more()) {
         }
         return view().substr(0, size);
     }
 
-    /// Of the first byte of the view, counted from 1.
+    /// The line of the first byte of the view, counted from 1.
     [[nodiscard]] std::size_t line() const { return line_; }
     [[nodiscard]] bool at_end() const { return done_ && begin_ == end_; }
     [[nodiscard]] std::uint64_t consumed() const { return consumed_; }
@@ -115,15 +115,15 @@ class line_reader {
     }
 
     [[nodiscard]] std::string_view line() const { return line_; }
-    /// The line and what is there behind it.
+    /// The line and what follows it in the window.
     [[nodiscard]] std::string_view rest() const { return text_.view(); }
-    /// Where in the text the line begins.
+    /// The offset of the line in the text.
     [[nodiscard]] std::uint64_t offset() const { return text_.consumed(); }
     /// Counted from 1.
     [[nodiscard]] std::size_t number() const { return text_.line(); }
-    /// The line is the last one and has no end: somebody may still be writing it.
+    /// The line is the last one and has no end: it may still be in the process of being written.
     [[nodiscard]] bool torn() const { return !ended_; }
-    /// The line is longer than any line can be; it is left out, and `line` is empty.
+    /// The line is longer than allowed; it is skipped, and `line` is empty.
     [[nodiscard]] bool too_long() const { return too_long_; }
 
   private:
