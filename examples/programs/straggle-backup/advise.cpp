@@ -46,10 +46,10 @@ constexpr straggle::running_fields detector_fields{.node = &detector_row::node,
 struct job_state {
     running_job const* job;
     std::vector<std::optional<double>> usual{}; // by task
-    std::vector<time_left> left{};              // by task; empty while nobody asks
+    std::vector<time_left> left{};              // by task; empty until they are needed
     std::vector<char> is_suspect{};             // by task
-    std::vector<char> helped{};                 // it is counted on a copy of it
-    double waiting = 0;                         // what a waiting task takes at least
+    std::vector<char> helped{};                 // a copy of it is counted on
+    double waiting = 0;                         // the least time of a waiting task
 };
 
 struct straggler {
@@ -109,7 +109,7 @@ class adviser {
             if (slowdown_[n.id].known) n.slowdown = slowdown_[n.id].factor;
     }
 
-    // What is suspected, job by job.
+    // Finds the suspects, job by job.
     void detect() {
         std::vector<std::optional<double>> const* usual = nullptr; // of the job it looks at
         auto const usual_time = [&usual](straggle::detect::running_task const& t,
@@ -172,11 +172,11 @@ class adviser {
         return watch;
     }
 
-    // What every task of a job still takes where it runs.
+    // How much longer every task of a job takes where it runs.
     void estimate(job_state& state) {
         if (!state.left.empty()) return;
         running_job const& job = *state.job;
-        // Where no task has said anything, silence says nothing either.
+        // If no task has reported anything, silence means nothing.
         bool const reports = std::ranges::any_of(
             job.tasks, [](running_task const& t) { return t.best().progress.value_or(0) > 0; });
         for (std::size_t i = 0; i < job.tasks.size(); ++i) {
@@ -197,7 +197,7 @@ class adviser {
         state.helped = state.is_suspect;
     }
 
-    // When the job will end but for this task. Stragglers that get a copy are not waited for.
+    // When the job would end without this task. Stragglers that get a copy are not waited for.
     static double next_slowest(straggler const& s) {
         job_state const& state = *s.state;
         double latest = state.waiting;
@@ -228,7 +228,7 @@ class adviser {
     void decide(Profit const& profit, Matching const& matching) {
         using slot_budget = std::optional<straggle::assign::speculative_cap>;
         using limit = std::optional<straggle::assign::suspect_share_limit>;
-        constexpr std::size_t few = 2; // suspects are no storm
+        constexpr std::size_t few = 2; // this few suspects are not a storm
         // One copy is always within the share, however small the cluster is.
         double const one = cluster_.slots > 0 ? 1 / static_cast<double>(cluster_.slots) : 0.0;
         double const share = o_.most_copies > 0 ? (std::max)(o_.most_copies, (std::min)(one, 1.0)) : 0.0;
@@ -241,8 +241,8 @@ class adviser {
                 .slots = o_.reserve > 0 ? straggle::assign::reservation(1 - o_.reserve)
                                         : straggle::assign::reservation::shared(),
                 .launch = o_.launch,
-                .price_by_load = false,        // one look does not say for how long tasks have waited
-                .price_over_budget = !stormy}, // who gets none need not be priced
+                .price_by_load = false,        // one look does not show how long tasks have waited
+                .price_over_budget = !stormy}, // a task without a copy need not be priced
             straggle::assign::copies_per_task(o_.copies_per_task),
             stragglers_.size() > few ? limit(straggle::assign::suspect_share_limit(o_.storm)) : limit(),
             slot_budget(straggle::assign::speculative_cap(share)));
@@ -260,9 +260,9 @@ class adviser {
         sort();
     }
 
-    // A copy gains nothing while the job waits for another task, and whether that one gets a copy is decided
-    // at the same time: at first it is hoped that all stragglers do; those that do not are waited for, and it
-    // is decided again, until nothing changes.
+    // A copy gains nothing while the job waits for another task, and whether that task gets a copy is decided
+    // at the same time. So the first round assumes that all stragglers do; those that do not are waited for,
+    // and it decides again, until nothing changes.
     template <class Assigner>
     straggle::assign::backup_plan const& settle(Assigner& assigner) {
         for (;;) {

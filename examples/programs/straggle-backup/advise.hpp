@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which tasks are late, and is a copy worth it? Where the files meet the library.
+/// Which tasks are late, and is a copy worthwhile? Connects the files with the library.
 #pragma once
 
 #include "cluster.hpp"
@@ -19,7 +19,7 @@
 
 namespace straggle_backup {
 
-/// A time that is not known for certain, in seconds: [low, high] holds it with 80 %.
+/// An uncertain time, in seconds: [low, high] contains it with 80 %.
 struct time_range {
     double low = 0, median = 0, high = 0;
     std::size_t samples = 0;
@@ -30,27 +30,27 @@ struct candidate {
     std::size_t node = 0; ///< its place in the cluster
     time_range time{};    ///< of a copy, without its launch
     straggle::assign::backup_value value{};
-    std::optional<straggle::assign::backup_refusal> refusal{}; ///< why it would not do in any case
+    std::optional<straggle::assign::backup_refusal> refusal{}; ///< why it is unsuitable in any case
 };
 
-/// What is said of one suspect.
+/// The advice about one suspect.
 struct advice {
     std::uint32_t job = 0;
     running_task const* task = nullptr;
     double elapsed = 0;
     std::optional<double> usual{};                            ///< time on a good node
     straggle::comparison why{};                               ///< the detector's
-    std::optional<time_range> left{};                         ///< what it still takes where it runs
-    basis from = basis::similar;                              ///< what that was made of
-    double next_slowest = 0;                                  ///< what the job would still take without it
+    std::optional<time_range> left{};                         ///< its remaining time where it runs
+    basis from = basis::similar;                              ///< the basis of that estimate
+    double next_slowest = 0;                                  ///< time left to the job without it
     bool launch = false;                                      ///< a copy, on `best`
     std::optional<straggle::assign::backup_refusal> reason{}; ///< why not
-    std::string_view refused_by{};                            ///< the limit, if it was one
+    std::string_view refused_by{};                            ///< the limit, if a limit refused it
     std::optional<candidate> best{}, runner_up{};
     straggle::assign::node_counts nodes{}; ///< as candidates
 };
 
-/// All that is advised.
+/// The whole advice.
 struct advised {
     std::vector<advice> suspects{}; ///< copies first, by profit; then the others, the latest to end first
     std::uint64_t copies = 0;
@@ -58,12 +58,12 @@ struct advised {
     std::vector<straggle::assign::limit_refusals> limits{};
     straggle::assign::node_counts nodes{};
     bool storm = false;      ///< too many suspects
-    std::uint64_t tasks = 0; ///< of the running jobs: running and finished, what suspects are a share of
+    std::uint64_t tasks = 0; ///< of the running jobs: running and finished; suspects are a share of these
     double copy_limit = 0;   ///< slots that copies may take in all
-    std::size_t rounds = 0;  ///< how often it was decided until nothing changed
+    std::size_t rounds = 0;  ///< rounds of decisions until nothing changed
 };
 
-/// Decides. @param c its nodes are told how slow they are
+/// Decides. @param c receives how slow its nodes are
 [[nodiscard]] advised advise(options const& o, history const& past, snapshot const& now, cluster& c,
                              time_model& model);
 

@@ -38,7 +38,7 @@ std::vector<std::uint32_t> most_at_once(history const& past, snapshot const& now
     for (running_job const& job : now.jobs)
         for (running_task const& task : job.tasks)
             for (running_attempt const& a : task.attempts) changes.push_back({a.node, a.start, 1});
-    // What ends makes place for what begins at the same moment.
+    // An end makes room for a start at the same moment.
     std::ranges::sort(changes, [](change const& a, change const& b) {
         return std::tie(a.node, a.time, a.by) < std::tie(b.node, b.time, b.by);
     });
@@ -118,7 +118,7 @@ class cluster_reader {
         c_.nodes.push_back(n);
         return true;
     }
-    // `unknown` where there is none.
+    // `unknown` if there is none.
     std::uint32_t count_in(node_column c, bool& readable) const {
         number const n = read_number(rows_.field(c));
         if (n.kind == number_kind::missing) return unknown;
@@ -150,7 +150,7 @@ cluster read_nodes(options const& o, name_table& names, bool show_progress) {
     }
 }
 
-// What the files do not say of slots.
+// Fills in the slots that the files do not contain.
 void fill_slots(cluster& c, options const& o, std::vector<std::uint32_t> const& most) {
     constexpr std::uint32_t unknown = cluster_reader::unknown;
     for (cluster_node& n : c.nodes) {
@@ -168,7 +168,7 @@ void fill_slots(cluster& c, options const& o, std::vector<std::uint32_t> const& 
     }
 }
 
-// What limits want to know of a node.
+// What limits need to know about a node.
 using node_map = std::unordered_map<std::uint32_t, cluster_node*>;
 struct slots_of {
     node_map const* nodes;
@@ -177,7 +177,7 @@ struct slots_of {
         return at == nodes->end() ? 1.0 : static_cast<double>(at->second->slots);
     }
 };
-struct rack_of { // those without share one
+struct rack_of { // nodes without one share one
     node_map const* nodes;
     std::uint32_t operator()(std::uint32_t id) const {
         auto const at = nodes->find(id);

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The nodes on which copies may be launched: slots, what runs there, and which are not to be used.
+/// The nodes on which copies may be launched: their slots, what runs there, and which must not be used.
 #pragma once
 
 #include "running.hpp"
@@ -16,7 +16,7 @@
 
 namespace straggle_backup {
 
-/// Why a node is not to be used.
+/// Why a node must not be used.
 enum class exclusion : std::uint8_t {
     none,
     by_user,    ///< --avoid
@@ -33,10 +33,10 @@ struct cluster_node {
     exclusion why = exclusion::none;
     std::string told_state{}; ///< in NODES
     std::optional<std::uint32_t> rack{};
-    double slowdown = 0; ///< how much longer tasks take there than elsewhere; 0: not known
+    double slowdown = 0; ///< how much longer tasks take there than elsewhere; 0: unknown
 };
 
-/// A node the blacklist would have taken, but for a limit.
+/// A node that the blacklist would have excluded, except for a limit.
 struct spared_node {
     std::uint32_t id = 0;
     std::string_view limit{};
@@ -53,11 +53,11 @@ struct cluster {
     program::unreadable_rows rejected{}; ///< rows of NODES
 };
 
-/// All nodes, before anybody is avoided. A `failure` names file and line.
+/// All nodes, before any is avoided. A `failure` names file and line.
 [[nodiscard]] cluster read_cluster(options const& o, history const& past, snapshot const& now,
                                    name_table& names, bool show_progress);
 
-/// Marks the nodes that the user, or the history, says to avoid.
+/// Marks the nodes to avoid according to the user, or to the history.
 void avoid(cluster& c, options const& o, history const& past, name_table const& names);
 
 } // namespace straggle_backup

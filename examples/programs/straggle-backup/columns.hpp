@@ -9,9 +9,9 @@
 
 namespace straggle_backup {
 
-/// What the program wants to know about an attempt of the past.
+/// The data of an attempt in the past.
 enum class column : std::size_t { job, task, node, start, end, duration, status, input, kind };
-/// About one that runs.
+/// The data of a running one.
 enum class running_column : std::size_t {
     job,
     task,
@@ -24,7 +24,7 @@ enum class running_column : std::size_t {
     copies,
     kind
 };
-/// About a node.
+/// The data of a node.
 enum class node_column : std::size_t { node, slots, free, state, rack };
 
 } // namespace straggle_backup

@@ -110,7 +110,7 @@ straggle::attempt_status status_of(readers::ending how) {
                                           : straggle::attempt_status::failed;
 }
 
-// What an engine wrote, with the attempts that still ran when it ended.
+// A log of an engine, with the attempts that still ran when it ended.
 history read_log(options const& o, readers::opened_history opened, name_table& names, kind_finder& kinds,
                  bool show_progress) {
     history h;

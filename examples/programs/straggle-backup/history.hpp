@@ -25,20 +25,20 @@ namespace straggle_backup {
 
 using program::moment;
 
-/// What jobs, tasks, nodes and kinds of jobs are called, in all files.
+/// The names of jobs, tasks, nodes and kinds of jobs, from all files.
 struct name_table {
     straggle::interner<std::string> jobs, tasks, nodes, kinds;
 };
 
-/// What kind of work a job does: its name tells, as jobs of the same kind have different names.
+/// The kind of work of a job, derived from its name, since jobs of the same kind have different names.
 class kind_finder {
   public:
-    /// @param pattern of which the first group, or all that matches, is the kind; nothing: what stands behind
-    /// the last '/', or all where there is none
+    /// @param pattern its first group, or the whole match, is the kind; empty: what follows the last '/', or
+    /// all if there is none
     explicit kind_finder(std::optional<std::string> const& pattern);
 
     /// @param told by a column; empty: the name decides
-    /// @return nothing where the pattern does not match
+    /// @return empty if the pattern does not match
     [[nodiscard]] std::optional<std::uint32_t> operator()(std::string_view told, std::uint32_t job,
                                                           name_table& names);
 
@@ -53,7 +53,7 @@ class kind_finder {
     std::vector<found> by_job_;
 };
 
-/// What is known of a task before it runs.
+/// What is known about a task before it runs.
 struct work {
     std::optional<std::uint32_t> job{}, kind{};
     std::optional<double> input{};
@@ -64,12 +64,12 @@ struct past_attempt : work {
     std::optional<std::uint32_t> task{}, node{};
     std::optional<moment> start{}, end{}, took{};
     straggle::attempt_status status = straggle::attempt_status::success;
-    bool may_run = false; ///< no end, and no word of one
+    bool may_run = false; ///< without an end, and without any sign of one
 };
 
-/// Why a row is no attempt of the past.
+/// Why a row is not an attempt of the past.
 enum class past_fault : std::uint8_t {
-    unreadable,   ///< a number is none
+    unreadable,   ///< a number is invalid
     out_of_range, ///< a time, by 126 years or more
     missing_job,
     missing_node,
@@ -80,14 +80,14 @@ inline constexpr std::size_t past_fault_count = 6;
 [[nodiscard]] std::string_view to_string(past_fault f);
 
 struct history {
-    std::string file;                   ///< as messages call it
+    std::string file;                   ///< its name in messages
     std::vector<past_attempt> attempts; ///< what had ended by now
     std::vector<past_attempt> running;  ///< had begun and not ended by now
-    bool has_times = false;             ///< start and end are known, not the durations only
+    bool has_times = false;             ///< starts and ends are known, not just durations
     std::optional<program::time_unit> start_unit;
     std::vector<std::string> read{}; ///< sentences about the log, unless it is CSV
     std::uint64_t rows = 0;
-    std::uint64_t later = 0; ///< rows of what begins after now
+    std::uint64_t later = 0; ///< rows that begin after now
     std::array<program::unreadable_rows, past_fault_count> faults{};
 };
 
@@ -95,7 +95,7 @@ struct history {
 [[nodiscard]] history read_history(options const& o, name_table& names, kind_finder& kinds,
                                    bool show_progress);
 
-/// Takes out what had not ended by then.
+/// Removes what had not ended by then.
 void cut(history& h, moment now);
 
 } // namespace straggle_backup

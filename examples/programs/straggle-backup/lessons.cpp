@@ -35,7 +35,7 @@ struct log_ratio {
         straggle::status const s = ratio.normalize(durations, scratch);
         if (s != straggle::status::ok) return s;
         for (double& d : durations)
-            d = d > 0 ? std::log(d) : std::numeric_limits<double>::quiet_NaN(); // no time at all: no score
+            d = d > 0 ? std::log(d) : std::numeric_limits<double>::quiet_NaN(); // took no time: no score
         return s;
     }
 };
@@ -70,7 +70,7 @@ void mark(std::vector<bool>& known, std::optional<std::uint32_t> name) {
 
 time_model::time_model(history const& past, options const& o)
     : tasks_(similarity, {.neighbors = o.neighbors}) {
-    constexpr std::size_t asked = 1000; // tasks on which ranges are tried
+    constexpr std::size_t asked = 1000; // tasks on which ranges are tested
     std::vector<std::size_t> const rows = completions(past);
     // What would be forgotten again need not be learned.
     std::size_t const first = rows.size() - (std::min)(rows.size(), tasks_.capacity());

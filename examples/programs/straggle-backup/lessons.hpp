@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What the history teaches: how long tasks take where, which nodes are slow, and which to avoid.
+/// What is learned from the history: how long tasks take where, which nodes are slow, and which to avoid.
 #pragma once
 
 #include "running.hpp"
@@ -28,8 +28,8 @@ struct task_record : work {
     moment took{};
 };
 
-/// Inputs differ by orders of magnitude. Those within 5 % are the same: then many tasks are, and are asked
-/// about once.
+/// Inputs differ by orders of magnitude. Those within 5 % count as equal: then many tasks are equal, and need
+/// only one query.
 struct log_input {
     std::optional<double> operator()(work const& w) const {
         if (!w.input || !(*w.input >= 0)) return std::nullopt;
@@ -48,20 +48,21 @@ inline constexpr straggle::predict::task_profile similarity{
 //! [similarity]
 
 /// How long do tasks take? As long as the most similar tasks of the history did, by node, kind, job and the
-/// logarithm of the input. Of work of a kind nobody has done nothing is known.
+/// logarithm of the input. Nothing is known about a kind of work that never ran.
 class time_model {
   public:
     /// Learns the tasks that have finished, in the order in which they did.
     time_model(history const& past, options const& o);
 
-    /// How long it would take there, in seconds; valid until the next question.
-    /// @par Cost a search among the tasks, but none where a task that is alike was asked about not long ago
+    /// How long it would take there, in seconds; valid until the next query.
+    /// @par Cost a search among the tasks, but none if an equal task was queried recently
     [[nodiscard]] straggle::outcome<straggle::stats::empirical_view> times(work const& w, std::uint32_t node);
     /// How long it usually takes on a good node.
     [[nodiscard]] straggle::outcome<double> usual(work const& w);
-    /// How many tasks are remembered.
+    /// The number of tasks remembered.
     [[nodiscard]] std::size_t size() const { return tasks_.size(); }
-    /// How often 80 % ranges held, on the last of the tasks learned, each asked about before it was.
+    /// How often 80 % ranges were right, for the last of the tasks learned, each predicted before it was
+    /// learned.
     [[nodiscard]] straggle::predict::calibration const& ranges() const { return ranges_; }
 
   private:
@@ -72,7 +73,7 @@ class time_model {
     static constexpr std::size_t most_answers = 200'000; // of 300 bytes
 
     straggle::predict::similar_tasks<task_record, std::remove_const_t<decltype(similarity)>> tasks_;
-    straggle::predict::calibration ranges_{0.8, {.step = 0, .stretch = 0}}; // as they are
+    straggle::predict::calibration ranges_{0.8, {.step = 0, .stretch = 0}}; // unchanged
     std::vector<bool> kinds_, jobs_;                                        // of which a task was learned
     std::map<alike, std::unordered_map<std::uint32_t, straggle::stats::empirical>> answers_; // by node
     std::size_t answered_ = 0;
@@ -84,9 +85,9 @@ using node_ranking = straggle::node_ranking<std::uint32_t, std::uint32_t>;
 /// Ranks the nodes as straggle-rank does by default.
 [[nodiscard]] node_ranking rank(history const& past);
 
-/// How much longer tasks take on each node than elsewhere, by the jobs that do not run now; 1 where that is
-/// not known. The geometric mean of the times over the median of their jobs, as if the node had run two
-/// usual tasks more.
+/// How much longer tasks take on each node than elsewhere, by the jobs that are not running now; 1 if that is
+/// unknown. The geometric mean of the times over the median of their jobs, as if the node had run two usual
+/// tasks more.
 struct node_slowdown {
     double factor = 1;
     bool known = false;

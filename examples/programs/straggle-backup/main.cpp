@@ -3,7 +3,7 @@
 
 /// @file
 /// straggle-backup, the backup advisor: which running tasks are late, and whether and where a copy of each is
-/// worth it.
+/// worthwhile.
 
 #include "../common/failure.hpp"
 #include "../common/run.hpp"

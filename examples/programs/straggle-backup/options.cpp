@@ -273,7 +273,7 @@ void resolve_input(options& o, arguments const& a) {
 
 void resolve_decision(options& o, arguments const& a) {
     if (a.detector == "all") wrong("--detector", "one has to be chosen");
-    static_cast<void>(make_contestant(a.detector, {})); // better said before a long file is read
+    static_cast<void>(make_contestant(a.detector, {})); // better reported before a long file is read
     o.detector = a.detector;
     if (a.neighbors) o.neighbors = whole("--neighbors", *a.neighbors, 1);
     if (a.report_interval) o.report_interval = length("--report-interval", *a.report_interval);

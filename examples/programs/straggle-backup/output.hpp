@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The forms in which the advice leaves the program.
+/// The output formats of the advice.
 #pragma once
 
 #include "advise.hpp"
@@ -12,7 +12,7 @@
 
 namespace straggle_backup {
 
-/// All there is to say.
+/// Everything to print.
 struct result {
     straggle_backup::options const& options;
     straggle_backup::history const& history;
@@ -23,7 +23,7 @@ struct result {
     straggle_backup::advised const& advised;
 };
 
-/// Why there is no copy, or what it is expected to bring, in words.
+/// Why there is no copy, or its expected gain, in words.
 [[nodiscard]] std::string reason(advice const& a, result const& r);
 /// `85 s`, `3.2 min`
 [[nodiscard]] std::string time_text(double seconds);

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a running task may still take: from what similar tasks took on its node, from how far it says it is,
-/// and from the time it has run. docs/reference/assigning.md says how the three are put together.
+/// How long a running task may still take: from the times of similar tasks on its node, from its reported
+/// progress, and from the time it has run. docs/reference/assigning.md explains how the three are combined.
 #pragma once
 
 #include <straggle/stats/empirical.hpp>
@@ -19,12 +19,12 @@
 
 namespace straggle_backup {
 
-/// What an estimate was made of.
+/// The basis of an estimate.
 enum class basis : std::uint8_t {
     similar,  ///< the similar tasks that took longer than this one has run, and one more
     both,     ///< similar tasks and its progress
-    progress, ///< its progress alone: similar tasks are none, or say something else altogether
-    age,      ///< the time it has run: by all the others it would have ended
+    progress, ///< its progress alone: there are no similar tasks, or they contradict it
+    age,      ///< the time it has run: by everything else it should have ended
 };
 
 [[nodiscard]] constexpr std::string_view to_string(basis b) {
@@ -41,23 +41,23 @@ enum class basis : std::uint8_t {
     return "age";
 }
 
-/// How far a task says it is. Times in seconds.
+/// The progress reported by a task. Times in seconds.
 struct progress_report {
     double at = 0;     ///< since it began
     double done = 0;   ///< from 0 to 1
-    double may_be = 0; ///< the report may be so old
+    double may_be = 0; ///< possible age of the report
 };
 
-/// How sure each source is.
+/// How certain each source is.
 struct trust {
-    double resolution = 0.02; ///< what a report may be off by; as in `straggle::node_aware`
-    /// By how much, as a factor, the speed of a task changes. Three times that of the detector: real tasks
-    /// have phases, and who is not sure of what is left waits a little longer with a copy.
+    double resolution = 0.02; ///< possible error of a report; as in `straggle::node_aware`
+    /// The factor by which the speed of a task changes. Three times that of the detector: real tasks have
+    /// phases, and with an uncertain remaining time it is better to wait a little longer with a copy.
     double drift = 0.3;
     double spread = 0.1;      ///< similar tasks differ by at least this factor, even if they never did
-    double apart = 3;         ///< further apart, in deviations, progress is believed alone
-    double unlikely = 0.01;   ///< what says so much against a task that still runs is not believed
-    std::size_t samples = 20; ///< of what is not made of similar tasks
+    double apart = 3;         ///< if further apart, in deviations, only progress is believed
+    double unlikely = 0.01;   ///< evidence is ignored if it makes a running task less likely than this
+    std::size_t samples = 20; ///< of estimates without similar tasks
     std::size_t repeats = 10; ///< samples that stand for one similar task
 };
 
@@ -69,7 +69,7 @@ struct time_left {
 
 namespace detail {
 
-// Of the logarithm of a task's time.
+// The logarithm of a task's time.
 struct log_time {
     double mean = 0, variance = 0;
 };
@@ -82,7 +82,7 @@ struct log_time {
     return std::erfc(-z * 0.70710678118654752) / 2;
 }
 
-// What the report says if the task goes on as it has gone.
+// The estimate from a report, if the task continues at its pace.
 [[nodiscard]] inline std::optional<log_time> read(progress_report const& r, trust const& how) {
     double const at = r.at, old = (std::min)(r.may_be, at);
     double const worked = r.may_be > at ? at * (at / r.may_be) / 2 : at - old / 2; // until the report
@@ -101,7 +101,7 @@ struct log_time {
     return {mean, (std::max)(seen, how.spread * how.spread) * (1 + 1 / n)};
 }
 
-// Quantiles of what lies beyond `elapsed` of a log-normal distribution, if there is a chance of that.
+// Quantiles of the part of a log-normal distribution beyond `elapsed`, if it has any probability.
 inline bool fill_beyond(std::vector<double>& out, log_time const& t, double elapsed, trust const& how) {
     double const sd = std::sqrt(t.variance);
     double const passed = elapsed > 0 ? normal_share_below((std::log(elapsed) - t.mean) / sd) : 0.0;
@@ -114,7 +114,7 @@ inline bool fill_beyond(std::vector<double>& out, log_time const& t, double elap
     return true;
 }
 
-// Beyond `from`, and as long again on average: at any moment as likely to end as at any other.
+// Beyond `from`, on average for as long again: at any moment equally likely to end.
 inline void fill_as_long_again(std::vector<double>& out, double from, double elapsed, std::size_t samples) {
     for (std::size_t k = 0; k < samples; ++k) {
         double const share = (static_cast<double>(k) + 0.5) / static_cast<double>(samples);
@@ -122,9 +122,8 @@ inline void fill_as_long_again(std::vector<double>& out, double from, double ela
     }
 }
 
-// The similar tasks that took longer, and one more. Of n + 1 tasks that are alike each is the longest as
-// often as any other: this one is beyond all that are known once in n + 1 times. The longer it runs, the
-// fewer others are left.
+// The similar tasks that took longer, and one more. Of n + 1 similar tasks each is equally likely to be the
+// longest: this one exceeds all known ones once in n + 1 times. The longer it runs, the fewer others remain.
 inline bool fill_from_similar(std::vector<double>& out, std::vector<double> const& times, double elapsed,
                               trust const& how) {
     double longest = elapsed;
@@ -137,7 +136,7 @@ inline bool fill_from_similar(std::vector<double>& out, std::vector<double> cons
     return any;
 }
 
-// Both, each weighed by how sure it is; nothing where they contradict each other.
+// Both, each weighted by its certainty; empty if they contradict each other.
 [[nodiscard]] inline std::optional<log_time> combined(log_time const& usual, log_time const& told,
                                                       trust const& how) {
     double const both = usual.variance + told.variance, apart = told.mean - usual.mean;
@@ -148,10 +147,10 @@ inline bool fill_from_similar(std::vector<double>& out, std::vector<double> cons
 
 } // namespace detail
 
-/// What a task may still take.
+/// How long a task may still take.
 /// @param similar times of similar tasks on its node, none negative; may be empty
 /// @param elapsed how long it has run
-/// @param report how far it says it is, if it says anything
+/// @param report its progress, if it has reported any
 /// @return no times if there is neither a similar task nor a report
 inline time_left find_time_left(straggle::stats::empirical_view const& similar, double elapsed,
                                 std::optional<progress_report> const& report, trust const& how = {}) {

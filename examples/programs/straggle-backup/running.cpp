@@ -18,7 +18,7 @@ using namespace program;
 
 namespace {
 
-// A row of the file, before it is known what time it is.
+// A row of the file, before the current time is known.
 struct row : past_attempt {
     std::optional<moment> reported{};
     std::optional<double> progress{};
@@ -98,7 +98,7 @@ class row_reader {
     time_unit start_unit_{}, time_unit_{};
 };
 
-// Puts rows together: attempts to tasks, tasks to jobs.
+// Assembles attempts to tasks, and tasks to jobs.
 class assembler {
   public:
     assembler(history const& past, snapshot& into) : into_(into) {
@@ -158,7 +158,7 @@ class assembler {
         if (is_new) into_.jobs.push_back({job, {}, {}});
         return into_.jobs[at->second];
     }
-    // A row without a name is a task of its own.
+    // A row without a name is a separate task.
     running_task& task_of(running_job& job, row const& r) {
         if (r.task) {
             auto const [at, is_new] = tasks_.try_emplace(key(*r.job, *r.task), job.tasks.size());
@@ -176,7 +176,7 @@ class assembler {
         auto const best = std::ranges::min_element(task.attempts, {}, rank);
         task.furthest = static_cast<std::size_t>(best - task.attempts.begin());
         into_.copies += task.attempts_running() - 1;
-        // Where nobody says which is the copy, it is what started later.
+        // If no record says which is the copy, it is the one that started later.
         if (std::ranges::any_of(task.attempts, &running_attempt::copy)) return;
         auto const first = std::ranges::min_element(task.attempts, {}, &running_attempt::start);
         for (auto a = task.attempts.begin(); a != task.attempts.end(); ++a) a->copy = a != first;
@@ -237,7 +237,7 @@ snapshot read_running(options const& o, history& past, name_table& names, kind_f
         if (o.now.empty() && past.read.empty())
             throw failure(exit_status::usage, "RUNNING is required, or --now for what ran then (see --help)");
         s.now =
-            o.now.empty() ? latest_time(past, rows) : parse_now(o.now, past.start_unit); // a log tells both
+            o.now.empty() ? latest_time(past, rows) : parse_now(o.now, past.start_unit); // a log holds both
         cut(past, s.now);
         rows = running_in(past);
         s.rows = rows.size();

@@ -15,7 +15,7 @@ using namespace program;
 
 namespace {
 
-// Calls what reads, and says in which file it was where that fails.
+// Calls `read`, and adds the name of the file to its errors.
 template <class Error, class Read>
 auto named(std::string const& file, Read&& read) {
     try {
@@ -89,7 +89,7 @@ class json_rows : public running_rows {
         readers::input* in;
         std::size_t operator()(char* to, std::size_t size) const { return (*in)(to, size); }
     };
-    // What is wrong with a line that a damaged file ends in is the damage.
+    // An error in the last line of a damaged file is due to the damage.
     bool next_object() try { return reader_.next(); } catch (json_lines::error const& e) {
         if (!in_->source().damage().empty()) fail_damaged();
         throw failure(exit_status::bad_input, in_->name() + ":" + std::to_string(e.line()) + ": " + e.what());
@@ -103,12 +103,12 @@ class json_rows : public running_rows {
             names.push_back(o.running_columns[static_cast<running_column>(c)].name);
         return names;
     }
-    // Two columns may have one name; the reader fills the first.
+    // Two columns may have the same name; the reader fills the first.
     [[nodiscard]] std::size_t place(running_column c) const {
         auto const& name = names_[static_cast<std::size_t>(c)];
         return static_cast<std::size_t>(std::ranges::find(names_, name) - names_.begin());
     }
-    // An object may leave out what it does not know, but not all of them.
+    // An object may omit what it does not know, but a name must occur in some object.
     void check_names() const {
         if (rows_ == 0) return;
         for (std::size_t i = 0; i < names_.size(); ++i) {

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The rows of the file that says what runs, whether it is CSV or JSON lines.
+/// The rows of the file with the running tasks, either CSV or JSON lines.
 #pragma once
 
 #include "options.hpp"
@@ -15,11 +15,11 @@ namespace straggle_backup {
 class running_rows {
   public:
     virtual ~running_rows() = default;
-    /// Goes to the next row; false at the end. A `failure` names the line of what is no row.
+    /// Goes to the next row; false at the end. A `failure` names the line of an invalid row.
     virtual bool next() = 0;
-    /// What a column is called; empty if there is none.
+    /// The name of a column; empty if there is none.
     [[nodiscard]] virtual std::string name(running_column c) const = 0;
-    /// Empty for what is not there.
+    /// Empty if it does not exist.
     [[nodiscard]] virtual std::string_view field(running_column c) const = 0;
     /// Whether all fields are text, numbers and the like.
     [[nodiscard]] virtual bool is_plain() const = 0;

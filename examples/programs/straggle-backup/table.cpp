@@ -66,7 +66,7 @@ class table {
         return clean(r_.names.tasks[*a.task->task], 40) + " of " + job;
     }
 
-    // Breaks text between words. @param begun the first line is, up to the indent
+    // Breaks text between words. @param begun the first line has been printed up to the indent
     void print_wrapped(std::string_view text, std::size_t indent, bool begun = false) {
         std::size_t column = indent;
         if (!begun) out_ << std::string(indent, ' ');
@@ -135,7 +135,7 @@ class table {
         return "age alone";
     }
 
-    // What is left, and what a copy takes, on one scale.
+    // The remaining time, and the time of a copy, on one scale.
     void print_strips(advice const& a) {
         if (!a.left || !a.best) return;
         double const end = (std::max)(a.left->high, a.best->time.high);

@@ -9,7 +9,7 @@
 
 namespace straggle_rank {
 
-/// How much an attempt of a list had to read, if sizes matter.
+/// How much an attempt of a list had to read, if sizes are used.
 template <class Attempt>
 struct input_of {
     Attempt const* first = nullptr;
@@ -20,7 +20,7 @@ struct input_of {
     }
 };
 
-/// How many attempts there are.
+/// The number of attempts.
 [[nodiscard]] inline std::size_t attempts_of(history const& h) {
     return std::visit([](auto const& attempts) { return attempts.size(); }, h.attempts);
 }

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The attempts of a history in order of their ends, for who goes through them once: where nobody else needs
-/// them, each goes when all are done with it, as histories are long.
+/// The attempts of a history in order of their ends, for a single pass: on their last use, each is freed once
+/// it has been processed, since histories are long.
 #pragma once
 
 #include "history.hpp"
@@ -15,14 +15,14 @@
 
 namespace straggle_rank {
 
-/// Those that have an end; equal ends stand as in the history.
+/// Those that have an end; with equal ends, in the order of the history.
 /// @par Cost
-/// 4 bytes per attempt beside the history, or nothing where it is in that order already. Without the history
-/// the memory of a second one while it is put in order, then less and less.
+/// 4 bytes per attempt in addition to the history, or nothing if it is in that order already. On the last
+/// use, the memory of a second history while it is sorted, then less and less.
 template <class Time>
 class attempts_by_end {
   public:
-    /// @param all are taken if `is_last_use`, and outlive it else
+    /// @param all taken over if `is_last_use`, otherwise they must outlive it
     attempts_by_end(std::vector<attempt<Time>>& all, bool is_last_use) : all_(&all) {
         Time last{};
         bool is_in_order = true;
@@ -42,13 +42,13 @@ class attempts_by_end {
         if (all_ == nullptr) return chunks_[i / chunk][i % chunk];
         return (*all_)[order_.empty() ? i : order_[i]];
     }
-    /// Those before are not asked for any more.
+    /// Those before will not be used again.
     void forget_before(std::size_t i) {
         for (; all_ == nullptr && forgotten_ < i / chunk; ++forgotten_) free(chunks_[forgotten_]);
     }
 
   private:
-    static constexpr std::size_t chunk = 4096; // so large that its memory goes back to the system at once
+    static constexpr std::size_t chunk = 4096; // so large that its memory returns to the system at once
 
     void sort() {
         order_.reserve(size_);
@@ -69,14 +69,14 @@ class attempts_by_end {
         free(all);
         free(order_);
     }
-    // Memory too, which an assignment would keep.
+    // Frees the memory, too, which an assignment would keep.
     template <class T>
     static void free(std::vector<T>& v) {
         std::vector<T>().swap(v);
     }
 
     std::vector<attempt<Time>>* all_;  // null: taken
-    std::vector<std::uint32_t> order_; // empty where they are in order
+    std::vector<std::uint32_t> order_; // empty if they are in order
     std::vector<std::vector<attempt<Time>>> chunks_;
     std::size_t size_ = 0, forgotten_ = 0;
 };

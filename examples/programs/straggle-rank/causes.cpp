@@ -31,7 +31,7 @@ namespace {
 constexpr double unknown_number = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint32_t no_kind = (std::numeric_limits<std::uint32_t>::max)();
 
-// How many attempts ran on a node, integrated over time.
+// The number of attempts that ran on a node, integrated over time.
 class node_load {
   public:
     void add(double start, double end) {
@@ -51,7 +51,7 @@ class node_load {
             most_ = (std::max)(most_, s + 1 - e);
         }
     }
-    // Share of the other slots that were busy meanwhile.
+    // Share of the other slots that were busy in that time.
     [[nodiscard]] double crowd(double start, double end) const {
         if (most_ < 2 || !(end > start)) return 0;
         double const others = (integral(end) - integral(start)) / (end - start) - 1;
@@ -115,7 +115,7 @@ std::vector<row> rows_of(history const& h) {
 
 using sums = std::array<double, late_by_count>;
 
-// What each share would be, had other jobs of their sort run: by the bootstrap.
+// What each share would be with other jobs of the same kind: by the bootstrap.
 void add_intervals(lost_time& lost, std::vector<sums> const& jobs) {
     sums all{};
     double total = 0;

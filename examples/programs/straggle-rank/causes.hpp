@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which part of the lost time of a history is due to nodes, to input, to bad luck.
+/// The parts of the lost time of a history that are due to nodes, to input, to bad luck.
 #pragma once
 
 #include "history.hpp"
@@ -24,8 +24,8 @@ struct lost_share {
     double value = 0, low = 0, high = 0;
 };
 
-/// What late tasks lost: those that took at least 1.5 times as long as usual in their job, against what is
-/// usual.
+/// The time that late tasks lost relative to usual ones: those that took at least 1.5 times as long as usual
+/// in their job.
 struct lost_time {
     std::uint64_t tasks = 0; ///< compared with siblings
     std::uint64_t late = 0;  ///< of those
@@ -41,7 +41,7 @@ struct lost_time {
 
 /// A bar for each cause.
 /// @param columns of the bars
-/// @param filled what bars are made of
+/// @param filled the text that bars consist of
 void print_causes(std::ostream& out, lost_time const& lost, std::size_t columns, char const* filled);
 [[nodiscard]] nlohmann::ordered_json causes_json(lost_time const& lost);
 

@@ -9,9 +9,9 @@
 
 namespace straggle_rank {
 
-/// What the program wants to know about an attempt.
+/// The data of an attempt.
 enum class column : std::size_t { job, node, start, end, duration, status, task, slots, input, waited };
-/// What it wants to know about a step of a rank.
+/// The data of a rank's step.
 enum class step_column : std::size_t {
     step,
     rank,
@@ -48,7 +48,7 @@ using column_names = program::column_names<column>;
 /// Where the columns are in a record.
 class column_places : public program::column_places<column> {
   public:
-    /// Looks the names up in a header; a `failure` names what is missing.
+    /// Looks up the names in a header; a `failure` names what is missing.
     column_places(column_names const& names, std::span<std::string const> header, std::string const& file)
         : program::column_places<column>(names, header, file) {
         require(names, column::job);

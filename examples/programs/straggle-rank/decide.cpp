@@ -34,7 +34,7 @@ std::vector<std::string> domains(history const& h, std::string const& expression
     return result;
 }
 
-// What was measured, in words.
+// The measurement, in words.
 std::string measured(verdict const& v, options const& o) {
     if (std::string const told = in_words(v.slow); !told.empty()) return told;
     std::string const interval = percent(o.confidence) + " interval " + signed_number(v.ci.low) + " to " +
@@ -45,7 +45,7 @@ std::string measured(verdict const& v, options const& o) {
            " than siblings elsewhere (" + interval + ")";
 }
 
-// What the policy made of it; `of_all` goes with the number of nodes that are faster.
+// The policy's conclusion; `of_all` goes with the number of nodes that are faster.
 std::string comparison(verdict const& v, std::string const& of_all) {
     std::string faster = std::to_string(v.provably_faster) + of_all + " other nodes are significantly faster";
     if (v.rule == "dominated") return faster;

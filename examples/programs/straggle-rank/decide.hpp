@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// From ranked nodes to the decision which to avoid, and its reasons in words.
+/// From ranked nodes to the decision which nodes to avoid, with reasons in words.
 #pragma once
 
 #include "fleet.hpp"
@@ -22,7 +22,7 @@ using decision = straggle::blacklist_decision<std::uint32_t>;
 using verdict = straggle::verdict<std::uint32_t>;
 
 /// Decides on a ranking with the policy and the limits of the command line.
-/// @param expected of the nodes, if somebody asked for it
+/// @param expected of the nodes, if requested
 [[nodiscard]] decision decide(ranking const& r, fleet const& f, options const& o,
                               expectation const* expected = nullptr);
 
@@ -42,10 +42,10 @@ using verdict = straggle::verdict<std::uint32_t>;
 /// The names of the causes of a verdict: slow, hung, failing, denied.
 [[nodiscard]] std::vector<std::string_view> causes(std::uint8_t set);
 
-/// What a limit says when it spares a node, as the end of "kept in service: ...".
+/// The reason of a limit that spares a node, as the end of "kept in service: ...".
 [[nodiscard]] std::string limit_reason(std::string_view limit, options const& o);
 
-/// Why nobody is weak, or what else there is to say about the fleet; empty if nothing.
+/// Why no node is weak, or another remark about the fleet; empty if none.
 [[nodiscard]] std::string remark(decision const& d, ranking const& r);
 
 } // namespace straggle_rank

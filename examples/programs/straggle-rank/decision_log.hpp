@@ -16,7 +16,7 @@ class log_writer final : public window_sink {
     /// A `failure` if the file cannot be written.
     log_writer(history const& h, options const& o, fleet const& f, window_calendar const& calendar);
     void take(decided_window const& window) override;
-    /// Puts the log in its place, whole; until then nothing is there, or what was there before.
+    /// Puts the complete log in its place; until then, there is nothing or the previous one.
     void close();
 
   private:

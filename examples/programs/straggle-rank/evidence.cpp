@@ -23,11 +23,11 @@ straggle::dynamic_blacklist_options options_of(options const& o, std::size_t att
     straggle::node_stage_options& n = d.decisions;
     if (auto const* const rule = std::get_if<by_slowdown>(&o.selection))
         n.evidence.least_slowdown = rule->least;
-    // Of jobs that were over before so many attempts ended, only what they said of nodes is kept.
+    // Of jobs that ended before this many later attempts, only the result for nodes is kept.
     n.evidence.max_attempts = std::size_t{1} << 16;
     n.evidence.max_jobs = std::size_t{1} << 20;
     n.evidence.max_cells = std::size_t{1} << 24;
-    n.evidence.expected_cells = attempts; // at most; what is not needed is never touched
+    n.evidence.expected_cells = attempts; // at most; unused memory is never touched
     n.evidence.max_nodes = std::uint32_t{1} << 22;
     d.most_nodes = n.evidence.max_nodes;
     n.windows_per_error = windows_per_error;
@@ -49,7 +49,7 @@ evidence::evidence(fleet const& f, options const& o, std::size_t attempts, doubl
     for (std::size_t i = 0; i < f.names.size(); ++i) {
         double const slots = i < f.slots.size() ? f.slots[i] : 0;
         slots_.push_back(slots >= 1 ? static_cast<std::uint32_t>((std::min)(slots, 1e9)) : 1);
-        // Without domains each node is one of its own.
+        // Without domains each node is its own.
         domains_.push_back(f.domains.empty() ? static_cast<std::uint32_t>(i) : domains.insert(f.domains[i]));
     }
 }
@@ -74,9 +74,9 @@ evidence::decide(double now, std::span<running_attempt const> running) {
 
 namespace {
 
-// Requests of a service, or one call of a program like GNU parallel, are a job without parts: cut in
-// stretches of time, each of which is compared with itself. Jobs come by the dozen elsewhere, and are left
-// alone.
+// Requests of a service, or one call of a program like GNU parallel, are a single job: it is cut into
+// stretches of time, each of which is compared within itself. Elsewhere there are dozens of jobs, which are
+// left alone.
 class job_cutter {
   public:
     explicit job_cutter(std::size_t jobs) : tasks_(jobs <= 2 ? jobs : 0), seen_(tasks_.size()) {}
@@ -89,7 +89,7 @@ class job_cutter {
         for (std::size_t part = 0; part < jobs * parts; ++part)
             visit(static_cast<std::uint32_t>(part), static_cast<std::uint32_t>(part / parts));
     }
-    /// Has to be shown all attempts before the first is cut.
+    /// All attempts must be counted before the first is cut.
     void count(past_attempt const& a) { ++tasks_[a.job]; }
     void cut(past_attempt& a) {
         if (!cuts()) return;
@@ -97,7 +97,7 @@ class job_cutter {
         std::size_t const part = tasks_[job] < 8 * stretches ? 0 : seen_[job]++ * stretches / tasks_[job];
         a.job = static_cast<std::uint32_t>(job * stretches + part);
     }
-    /// One that runs at the end: it belongs to the last part.
+    /// For an attempt that runs at the end: it belongs to the last part.
     [[nodiscard]] std::uint32_t last_part_of(std::uint32_t job) const {
         if (!cuts()) return job;
         std::size_t const part = tasks_[job] < 8 * stretches ? 0 : stretches - 1;
@@ -110,13 +110,13 @@ class job_cutter {
     std::vector<std::size_t> tasks_, seen_; // by job
 };
 
-// By their numbers in the history, those with most failed tasks first. Where nodes are named for failures,
-// the jobs of which tasks end well elsewhere, or that ran on one node only, are no cause.
+// By their numbers in the history, those with most failed tasks first. If nodes are named for failures, jobs
+// whose tasks end well elsewhere, or that ran on one node only, are not the cause.
 std::vector<straggle::blacklist::failing_job> numbered_failing_jobs(evidence const& e, history const& h,
                                                                     job_cutter const& cutter) {
     using straggle::blacklist::failing_job;
     std::size_t const count = h.jobs.size();
-    if (count < 2) return {}; // nothing to tell it from its nodes by
+    if (count < 2) return {}; // it cannot be distinguished from its node
     auto const fails = [](auto const& v) {
         return straggle::blacklist::has(v.causes, straggle::blacklist::cause::failing);
     };
@@ -149,7 +149,7 @@ whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use
     // One decision: one in twenty may name a healthy node.
     evidence e(f, o, attempts_of(h), 20, true);
     double now = 0;
-    std::vector<running_attempt> running; // where the history ends
+    std::vector<running_attempt> running; // at the end of the history
     job_cutter jobs(h.jobs.size());
     straggle::gang::end_watch ends;
     bool const may_be_gangs = !h.has_waits && !h.end_column.empty();
@@ -183,7 +183,7 @@ whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use
     result.failing_jobs = numbered_failing_jobs(e, h, jobs);
     result.ends_coincide = ends.looks_like_gangs();
     result.usual_duration = e.usual_duration();
-    // Which attempts had no sibling is known of jobs that are over.
+    // Attempts without a sibling are known only once jobs have ended.
     jobs.for_each_part(h.jobs.size(), [&](std::uint32_t part, std::uint32_t) { e.finish(part); });
     static_cast<void>(e.decide(now));
     result.not_compared = e.not_compared();

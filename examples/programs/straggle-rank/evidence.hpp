@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Decides on nodes by all that attempts tell: how long they took, how they ended, which failed.
+/// Decides on nodes by everything that attempts show: how long they took, how they ended, which failed.
 #pragma once
 
 #include "fleet.hpp"
@@ -16,7 +16,7 @@
 
 namespace straggle_rank {
 
-/// An attempt of the history, by a clock that begins with it.
+/// An attempt of the history, by a clock that starts with it.
 struct past_attempt {
     std::uint32_t job = 0, node = 0;
     std::optional<std::uint32_t> task;
@@ -35,17 +35,16 @@ struct running_attempt {
 /// The library's own rule, with the limits of the command line.
 class evidence {
   public:
-    /// @param attempts that will be observed, or more; 0 if that is not known
+    /// @param attempts that will be observed, or more; 0 if unknown
     /// @param windows_per_error see `straggle::node_stage_options`
-    /// @param is_one_class whether all machines are taken to be equal: who decides once cannot see that some
-    /// have always been slower
+    /// @param is_one_class whether all machines are assumed to be equal: a single decision cannot show that
+    /// some have always been slower
     evidence(fleet const& f, options const& o, std::size_t attempts, double windows_per_error,
              bool is_one_class = false);
     void observe(past_attempt const& a);
     /// Nothing more will be observed of a job.
     void finish(std::uint32_t job) { list_.finish_job(job); }
-    /// Decides by what was observed and what runs; of nodes only those that were seen are part of the
-    /// cluster.
+    /// Decides by what was observed and what runs; only nodes that were seen are part of the cluster.
     straggle::blacklist_decision<std::uint32_t> const& decide(double now,
                                                               std::span<running_attempt const> running = {});
     [[nodiscard]] straggle::blacklist_decision<std::uint32_t> const& decision() const& {
@@ -59,7 +58,7 @@ class evidence {
     [[nodiscard]] std::vector<straggle::blacklist::failing_job> failing_jobs() const {
         return list_.failing_jobs();
     }
-    /// What a job is called in `failing_jobs`.
+    /// The key of a job in `failing_jobs`.
     [[nodiscard]] std::uint64_t key_of_job(std::uint32_t job) const { return list_.key_of_job(job); }
     /// Attempts whose job was over before a sibling ended on another node.
     [[nodiscard]] std::uint64_t not_compared() const { return list_.decisions().counts().not_compared; }
@@ -71,7 +70,7 @@ class evidence {
         std::uint32_t id = 0, slots = 1;
         std::uint32_t domain = 0;
         std::optional<std::uint32_t> machine_class{};
-        std::uint32_t busy = 0; ///< a history says who is to blame: what others could carry is not asked
+        std::uint32_t busy = 0; ///< a history shows who is to blame: the capacity of others does not matter
     };
     static constexpr straggle::attempt_fields attempt_fields{.job = &past_attempt::job,
                                                              .task = &past_attempt::task,
@@ -108,11 +107,12 @@ struct whole_evidence {
     std::vector<straggle::slowdown> estimates;                  ///< by node, also from very little
     std::vector<straggle::blacklist::failure_rate> failures;    ///< by node
     std::vector<straggle::blacklist::failing_job> failing_jobs; ///< `job` is its number
-    bool ends_coincide = false;     ///< the tasks of jobs end together, and the history does not know waits
+    bool ends_coincide = false;     ///< the tasks of jobs end together, and the history has no waits
     std::uint64_t not_compared = 0; ///< attempts without a sibling elsewhere
     double usual_duration = 0;      ///< in the unit of the history
 };
-/// @param last_use whether nobody needs the attempts of the history any more: they go as soon as they can
+/// @param last_use whether the attempts of the history will not be used again: they are freed as soon as
+/// possible
 [[nodiscard]] whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use);
 
 } // namespace straggle_rank

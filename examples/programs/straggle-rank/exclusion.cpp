@@ -23,7 +23,7 @@ constexpr std::string_view exclusions_option = "--exclusions";
 constexpr std::int64_t many_windows = 1'000'000'000;
 constexpr std::uint32_t many_times = 1'000'000'000;
 
-// What is left of `a+b+c`; the first policy is read and taken off if it has that name.
+// The rest of `a+b+c`; reads and removes the first policy if it has the given name.
 class chain {
   public:
     explicit chain(std::string_view specification) : whole_(specification), rest_(specification) {}
@@ -51,7 +51,7 @@ class chain {
     bool done_ = false;
 };
 
-// The innermost policy; nothing where the default is meant.
+// The innermost policy; nothing for the default.
 template <class Visit>
 excluding with_inner(chain& rest, Visit&& visit) {
     if (rest.done()) return visit(escalating{});
@@ -107,7 +107,7 @@ std::string excluding::text() const {
 excluding parse_exclusions(std::string_view specification) {
     chain rest(specification);
     auto const before = rest.take("hysteresis", 2);
-    // On its own, hysteresis is put around what is the default without it.
+    // On its own, hysteresis wraps the default.
     bool const alone = before && rest.done();
     auto const with_trial =
         alone ? std::optional(parameters(exclusions_option, "probation")) : rest.take("probation", 2);

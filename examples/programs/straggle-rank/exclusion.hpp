@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How long a node is avoided, as the command line says it.
+/// How long a node is avoided, as given on the command line.
 #pragma once
 
 #include <straggle/blacklist/exclusion.hpp>

@@ -16,18 +16,18 @@
 
 namespace straggle_rank {
 
-/// What limits want to know of every node.
+/// What limits need to know about every node.
 struct fleet {
     std::vector<std::string> names;
     std::vector<double> slots;
-    std::vector<std::string> domains; ///< empty if nobody asked for them
+    std::vector<std::string> domains; ///< empty if not requested
 };
 
 /// All nodes of a history; their failure domains are the first group of the expression, or all it matches;
 /// nodes it does not match share one domain.
 [[nodiscard]] fleet fleet_of(history const& h, options const& o);
 
-/// Projections from a node to what limits want to know of it.
+/// Projections from a node to what limits need to know about it.
 struct slots_of {
     std::vector<double> const* slots;
     double operator()(std::uint32_t node) const { return (*slots)[node]; }
@@ -37,7 +37,7 @@ struct domain_of {
     std::string const& operator()(std::uint32_t node) const { return (*domains)[node]; }
 };
 
-/// The limits that were asked for, as a tuple. @pre the fleet outlives them
+/// The requested limits, as a tuple. @pre the fleet outlives them
 [[nodiscard]] inline auto limits_of(fleet const& f, limit_options const& g) {
     auto const wanted = []<class Limit>(bool yes, Limit limit) {
         return yes ? std::optional<Limit>(std::move(limit)) : std::optional<Limit>();
@@ -54,7 +54,7 @@ struct domain_of {
 }
 
 /// Calls visit(policy) with the selection policy as a type of the library.
-/// @param engine for a random fill; has to live as long as the policy
+/// @param engine for a random fill; must live as long as the policy
 template <class Visit>
 auto with_selection(selection const& chosen, std::mt19937_64& engine, Visit&& visit) {
     return std::visit(

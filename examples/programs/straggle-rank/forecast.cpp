@@ -48,7 +48,7 @@ class period_days {
         }
     }
 
-    // The last one first; empty for a period in which nobody did anything.
+    // The last one first; empty for a period without any activity.
     [[nodiscard]] std::vector<node_days> const& latest_first() const { return periods_; }
     [[nodiscard]] std::uint64_t days() const { return calendar_.count(); }
     [[nodiscard]] std::uint64_t whole_periods() const {
@@ -61,7 +61,7 @@ class period_days {
 
   private:
     static std::size_t periods_of(std::uint64_t days, std::uint32_t period) {
-        constexpr std::uint64_t most = 1000; // a broken clock is no reason to run out of memory
+        constexpr std::uint64_t most = 1000; // a broken clock must not exhaust the memory
         return static_cast<std::size_t>((std::min)(most, (days + period - 1) / period));
     }
 
@@ -78,7 +78,7 @@ node_period features_of(node_days const& days, straggle::learn::feature_options 
     return p;
 }
 
-// Finds the weak nodes of each whole period and what it looked like at its end; oldest first.
+// Finds the weak nodes of each whole period and its features at the end; oldest first.
 std::vector<node_period> label(period_days const& cut, future_options const& how, learning& l) {
     std::vector<node_period> periods;
     straggle::learn::weak_node_finder find;
@@ -101,7 +101,7 @@ std::vector<node_period> label(period_days const& cut, future_options const& how
     return periods;
 }
 
-// A node in a period with labels that was there in the period before is an example.
+// A node of a labeled period that also occurs in the period before is an example.
 void count_examples(std::span<node_period const> periods, std::size_t nodes, learning& l) {
     std::vector<std::size_t> last_seen(nodes, periods.size());
     for (std::size_t k = 0; k < periods.size(); ++k) {
@@ -115,7 +115,7 @@ void count_examples(std::span<node_period const> periods, std::size_t nodes, lea
     }
 }
 
-// Tests on each period what all before it teach; not where a period has no labels.
+// Tests each period on a model of all periods before it; not if a period has no labels.
 void test(std::span<node_period const> periods, learning& l) {
     if (std::ranges::any_of(periods, [](node_period const& p) { return p.weak.empty(); })) return;
     straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> model;

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// `2026-11-21` where days are days since 1970, else their number.
+// `2026-11-21` if days count from 1970, else their number.
 std::string day_name(std::int64_t day, std::int64_t day_ms) {
     auto const text =
         day_ms == day_in_ms ? utc_text(static_cast<double>(day * day_in_ms), "%Y-%m-%d") : std::nullopt;

@@ -59,7 +59,7 @@ number difference(number const& a, number const& b) {
     return {.kind = number_kind::real, .value = value_of(a) - value_of(b)};
 }
 
-// What is left of an attempt's time without its wait for others; an unknown wait is none.
+// An attempt's time without its wait for others; an unknown wait counts as none.
 number own_work(row_times const& t, number const& waited) {
     number const whole = t.duration.kind == number_kind::missing ? difference(t.end, t.start) : t.duration;
     if (waited.kind == number_kind::missing) return whole;
@@ -76,7 +76,7 @@ class attempt_list {
         std::visit([n](auto& list) { list.reserve(n); }, list_);
     }
 
-    // `rest` holds everything but the times.
+    // `rest` contains everything except the times.
     void add(row_times const& times, attempt<std::int64_t> const& rest) {
         if (auto* const ticks = std::get_if<tick_list>(&list_)) {
             if (fits(times, *ticks)) {
@@ -95,7 +95,7 @@ class attempt_list {
         }));
     }
 
-    // The attempts as long as the whole numbers of the file are their ticks; else null.
+    // The attempts, while the whole numbers of the file are their ticks; else null.
     [[nodiscard]] std::vector<attempt<std::int64_t>>* whole_ticks() {
         return places_ == 0 ? std::get_if<tick_list>(&list_) : nullptr;
     }
@@ -174,15 +174,15 @@ class attempt_list {
     int places_ = 0;
 };
 
-// Where all files of a history come together.
+// Collects all files of a history.
 struct history_parts {
     history h;
     attempt_list list;
     repeated_tasks tasks;
     std::vector<number> running_starts; // by running attempt
-    std::string last_job;               // whose attempts tend to stand together
+    std::string last_job;               // whose attempts are often adjacent
     std::uint32_t last_job_number = 0;
-    std::string timed; // the first column whose name tells the unit
+    std::string timed; // the first column whose name contains the unit
 };
 
 attempt_names names_in(history_parts& to, std::string_view job, std::string_view node,
@@ -204,7 +204,7 @@ bool is_known(number const& n) {
     return n.kind == number_kind::exact || n.kind == number_kind::real;
 }
 
-// What has no job or node says nothing.
+// Without a job or a node it is no evidence.
 void add_running(history_parts& to, attempt_names const& names, number const& start, double input) {
     ++to.h.unended;
     constexpr attempt_names unknown;
@@ -249,7 +249,7 @@ class csv_file {
           only_times_(!has_input_ && !columns_.has(column::slots) && !columns_.has(column::waited)),
           to_(to),
           history_(to.h) {
-        // A wait leaves the duration of an attempt's own work.
+        // After subtracting a wait, what remains is the duration of the attempt's own work.
         bool const durations = columns_.has(column::duration) || columns_.has(column::waited);
         if (history_.rows > 0 && durations != history_.has_durations)
             columns_.fail("durations in some of the files and not in others");
@@ -279,7 +279,7 @@ class csv_file {
     }
 
   private:
-    // Nothing is converted: all times of a history have to be in one unit.
+    // Nothing is converted: all times of a history must have the same unit.
     void check_unit(std::string const& name) {
         if (!unit_of_column(name)) return;
         if (to_.timed.empty()) to_.timed = name;
@@ -317,7 +317,7 @@ class csv_file {
         }
     }
 
-    // Nearly all rows: digits in the columns of times, and no other number. Written where they stay, as a
+    // Nearly all rows: digits in the columns of times, and no other number. Writes them in place, because a
     // copy would wait for what was just written.
     bool add_ticks(std::span<std::string_view const> record, attempt_names const& names,
                    straggle::attempt_status status, std::vector<attempt<std::int64_t>>& to) {
@@ -372,7 +372,7 @@ class csv_file {
         if (rows.lines.size() < 5) rows.lines.push_back(csv_.line());
     }
 
-    // It began, and nothing says that it ended.
+    // It started, and there is no sign that it ended.
     [[nodiscard]] bool is_running(std::span<std::string_view const> record, row_times const& times) const {
         return is_known(times.start) && times.end.kind == number_kind::missing &&
                times.duration.kind == number_kind::missing &&
@@ -386,7 +386,7 @@ class csv_file {
         history_.slots[node] = (std::max)(history_.slots[node], value_of(slots));
     }
 
-    // Once it is known how long rows are.
+    // Once the length of rows is known.
     void reserve() {
         double const rows = static_cast<double>(bytes_) / static_cast<double>(csv_.bytes()) * 1000;
         if (in_.source().packed_bytes() < bytes_)
@@ -402,8 +402,8 @@ class csv_file {
     bool needs_input_, has_input_, only_times_;
     history_parts& to_;
     history& history_;
-    std::string job_;       // put together of several columns
-    std::string last_word_; // of a status; few are different
+    std::string job_;       // composed of several columns
+    std::string last_word_; // of a status; there are few different ones
     straggle::attempt_status last_status_ = history_words::read_status({});
 };
 
@@ -412,7 +412,7 @@ history finished(history_parts parts) {
     finish_running(parts);
     if (!parts.h.inputs.empty()) parts.h.inputs.resize(parts.list.size(), std::nan(""));
     parts.h.attempts = std::move(parts.list).take();
-    // A node the file gives no number of slots for has one.
+    // A node without a number of slots in the file has one.
     parts.h.slots.resize(parts.h.nodes.size(), 0);
     for (double& slots : parts.h.slots)
         if (!(slots > 0)) slots = 1;
@@ -448,7 +448,7 @@ straggle::attempt_status status_of(readers::ending how) {
                                           : straggle::attempt_status::failed;
 }
 
-// Nanoseconds, as the log's own names for them would be.
+// Nanoseconds, as in the log's own names.
 history read_log(std::vector<std::string> const& files, std::unique_ptr<readers::input> first,
                  reading_options const& options) {
     std::vector<attempt<std::int64_t>> list;

@@ -39,7 +39,7 @@ class attempt {
     [[nodiscard]] std::optional<Time> duration() const { return known(duration_); }
     [[nodiscard]] std::optional<std::uint32_t> job() const { return known(job_); }
     [[nodiscard]] std::optional<std::uint32_t> node() const { return known(node_); }
-    /// By number, if `repeated_tasks` gave it one.
+    /// Its number, if `repeated_tasks` assigned one.
     [[nodiscard]] std::optional<std::uint32_t> task() const {
         if (coded_status() != numbered_success) return std::nullopt;
         return static_cast<std::uint32_t>(task_key());
@@ -70,7 +70,7 @@ class attempt {
     void set_task_key(std::uint64_t key) { task_ = coded(key, coded_status()); }
     void set_status(straggle::attempt_status s) { task_ = coded(task_key(), static_cast<std::uint64_t>(s)); }
 
-    /// The same attempt with times of another kind.
+    /// The same attempt with times of a different type.
     template <class Other, class Convert>
     [[nodiscard]] attempt<Other> converted(Convert&& convert) const {
         auto const other = [&](std::optional<Time> t) {
@@ -90,14 +90,15 @@ class attempt {
     template <class>
     friend class attempt;
 
-    // Beside the three that there are: a success whose task has a number.
+    // In addition to the three statuses: a success whose task has a number.
     static constexpr std::uint64_t numbered_success = 3;
     static std::uint64_t coded(std::uint64_t key, std::uint64_t status) {
         return key | status << task_key_bits;
     }
     [[nodiscard]] std::uint64_t coded_status() const { return task_ >> task_key_bits; }
 
-    // What no file says: names are counted from 0, times are finite and not the least of their type.
+    // Values that no file contains: names are counted from 0, times are finite and not the least of their
+    // type.
     template <class T>
     static constexpr T unknown = std::is_floating_point_v<T> ? std::numeric_limits<T>::quiet_NaN()
                                  : std::is_signed_v<T>       ? (std::numeric_limits<T>::min)()
@@ -111,7 +112,7 @@ class attempt {
     }
 
     Time start_ = unknown<Time>, end_ = unknown<Time>, duration_ = unknown<Time>;
-    // One number that is written at once: what reads it next does not wait for its pieces.
+    // A single number, written at once: reading it next does not wait for its pieces.
     std::uint64_t task_ = no_task; // and in the bits above the status, of which success is 0
     std::uint32_t job_ = unknown<std::uint32_t>, node_ = unknown<std::uint32_t>;
 };
@@ -124,7 +125,7 @@ struct unended_attempt {
     double input = 0; ///< how much it has to read; 0 if unknown
 };
 
-/// A row that could not become a record.
+/// A row that could not be converted to a record.
 struct unreadable_rows {
     std::uint64_t count = 0;
     std::vector<std::size_t> lines; ///< of the first few
@@ -133,28 +134,28 @@ struct unreadable_rows {
 
 struct history {
     std::string file;
-    /// Exact ticks if every time in the file has at most nine decimal places, else floating point.
+    /// Exact ticks if every time in the file has at most nine decimal places, otherwise floating point.
     std::variant<std::vector<attempt<std::int64_t>>, std::vector<attempt<double>>> attempts;
-    std::vector<unended_attempt> running; ///< where it ends; without those whose task has succeeded since
+    std::vector<unended_attempt> running; ///< at its end; without those whose task has succeeded since
     std::vector<double> inputs;           ///< by attempt, NaN for unknown; empty if none is known
     straggle::interner<std::string> jobs, nodes;
     std::vector<double> slots; ///< by node; the largest number the file gives
     bool has_durations = false;
-    bool has_inputs = false;              ///< a column says how much was read
-    bool has_waits = false;               ///< a column says how long an attempt waited for others
-    bool has_tasks = false;               ///< a column says which attempts are of one task
-    std::string start_column, end_column; ///< where the file says when; empty if it does not
+    bool has_inputs = false;              ///< a column has how much was read
+    bool has_waits = false;               ///< a column has how long an attempt waited for others
+    bool has_tasks = false;               ///< a column identifies the task of each attempt
+    std::string start_column, end_column; ///< of the times in the file; empty if there are none
     int places = 0;                       ///< ticks are units of the file times 10^-places
     unreadable_rows unparsable_number, not_finite;
     std::uint64_t rows = 0;
-    std::uint64_t unended = 0;                  ///< rows without an end that are no mistake
+    std::uint64_t unended = 0;                  ///< rows without an end that are not errors
     std::optional<readers::reading_report> log; ///< what was read, unless it is CSV
 };
 
 struct reading_options {
     column_names columns;
-    std::optional<readers::format> from{}; ///< nothing: found out
-    std::string join{};                    ///< what `sacct` says of the jobs of a Nextflow trace
+    std::optional<readers::format> from{}; ///< empty: detected
+    std::string join{};                    ///< the output of `sacct` about the jobs of a Nextflow trace
     std::vector<std::string> success{};    ///< further words of CSV for an attempt that succeeded
     bool needs_input = false;              ///< a row whose input cannot be read is not used
     bool show_progress = false;

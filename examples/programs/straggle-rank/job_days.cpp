@@ -27,7 +27,7 @@ double milliseconds_in_unit(history const& h, options const& o) {
 
 job_days::job_days(history const& h, options const& o) : days_(h.jobs.size()) {
     double const scale = milliseconds_in_unit(h, o) / static_cast<double>(o.future.day_ms);
-    // A million years: more days than that are a broken clock, and not a history.
+    // A million years: more days indicate a broken clock, not a history.
     constexpr double far_out = 4e8;
     auto const note = [&](std::uint32_t job, auto const& time) {
         if (!time) return;

@@ -14,17 +14,17 @@
 
 namespace straggle_rank {
 
-/// The day of each job: that of its first sign of life, a start or an end. Days are numbered from 1970 on, or
-/// from whatever the file counts its time.
+/// The day of each job: that of its first start or end. Days are numbered from 1970, or from the origin of
+/// the times in the file.
 class job_days {
   public:
-    /// A `failure` if the file gives no times, or in no unit that is known, or none of an attempt.
+    /// A `failure` if the file has no times, or in an unknown unit, or for no attempt.
     job_days(history const& h, options const& o);
 
     [[nodiscard]] std::optional<std::int64_t> of(std::uint32_t job) const { return days_[job]; }
     [[nodiscard]] std::int64_t first() const { return first_; }
     [[nodiscard]] std::int64_t last() const { return last_; }
-    /// How many, idle ones too.
+    /// Their number, including idle ones.
     [[nodiscard]] std::uint64_t count() const { return static_cast<std::uint64_t>(last_ - first_) + 1; }
 
   private:

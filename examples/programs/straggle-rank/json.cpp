@@ -36,7 +36,7 @@ ordered_json jobs_json(result const& r) {
     return jobs;
 }
 
-// Of a node: what attempts tell.
+// For a node: what attempts show.
 void add_weighed(ordered_json& entry, result const& r, std::uint32_t node) {
     straggle::blacklist::failure_rate const& f = r.weighed.failures[node];
     entry["slowdown"] = slowdown_json(r.weighed.slowdowns[node]);
@@ -81,7 +81,7 @@ ordered_json decision_json(result const& r) {
             {"spared", verdicts_json(r, r.decision.spared())}};
 }
 
-// The likeliest first.
+// The most likely first.
 ordered_json forecast_json(std::span<std::string const> names, expectation const& e) {
     std::vector<std::uint32_t> nodes;
     for (std::uint32_t node = 0; node < e.probability.size(); ++node)

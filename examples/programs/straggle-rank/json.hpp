@@ -11,19 +11,19 @@
 
 namespace straggle_rank {
 
-/// What was asked for.
+/// The options.
 [[nodiscard]] nlohmann::ordered_json to_json(options const& o);
 
-/// What became of every record.
+/// The counts of all records.
 [[nodiscard]] nlohmann::ordered_json records_json(result const& r);
 
-/// A number with its interval, or how much it is at least by what still runs; null if nothing is known.
+/// A number with its interval, or a lower bound from running attempts; null if nothing is known.
 [[nodiscard]] nlohmann::ordered_json slowdown_json(straggle::slowdown const& s);
 
 /// Jobs that fail on several nodes.
 [[nodiscard]] nlohmann::ordered_json failing_jobs_json(result const& r);
 
-/// Of this program.
+/// The version of this program.
 [[nodiscard]] std::string version();
 
 /// Strings in it are valid UTF-8, numbers are finite.

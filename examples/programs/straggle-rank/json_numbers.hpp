@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Numbers out of JSON that fit their type. What the JSON library converts by itself is cut to size: -1, 5e99
-/// and 2^32 all become some node.
+/// Numbers from JSON that fit their type. The conversions of the JSON library truncate: -1, 5e99 and 2^32
+/// would all become some node.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@
 
 namespace straggle_rank {
 
-/// @param what it is called in the `std::runtime_error` where it is no integer of that type
+/// @param what its name in the `std::runtime_error` if it is not an integer of that type
 template <std::integral T>
 [[nodiscard]] T integer_of(nlohmann::json const& value, char const* what) {
     if (!value.is_number_integer()) throw std::runtime_error(std::string(what) + " is no integer");

@@ -46,7 +46,7 @@ class keeper_of final : public keeper {
     }
 
   private:
-    // A window knows nothing of nodes that are yet to come.
+    // A window must not know nodes that appear later.
     template <class Nodes>
     void see(Nodes const& nodes) {
         for (auto const& node : nodes) {

@@ -88,7 +88,7 @@ int replay(std::string const& file) {
     return r.different == 0 ? 0 : 1;
 }
 
-// Why no record at all could be used.
+// Why no record could be used.
 std::string nothing_used(history const& past, ranking const& nodes) {
     if (past.log)
         return counted(past.log->attempts, "attempt") + " read, all rejected" +
@@ -100,7 +100,7 @@ std::string nothing_used(history const& past, ranking const& nodes) {
     return text;
 }
 
-// What was asked for has to be there.
+// Checks that the requested data exist.
 void check(history const& past, ranking const& nodes, options const& o) {
     if (o.normalizer == normalizer::work_rate && !past.has_inputs)
         throw failure(exit_status::bad_input,
@@ -165,8 +165,8 @@ int main_of(int argc, char const* const* argv) {
 
 int main(int argc, char** argv) {
 #ifdef __GLIBC__
-    // Tables of a long history go back to the system at once. Left alone, glibc keeps ever larger ones for
-    // itself.
+    // Returns the tables of a long history to the system at once. By default, glibc keeps ever larger ones
+    // for itself.
     mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 #endif
     return straggle_rank::main_of(argc, argv);

@@ -124,7 +124,7 @@ Exit status: 0 done, whether or not a node is to be avoided; 1 wrong usage, or -
 difference; 2 the input cannot be read, is not such a table, or is too small to learn from; 3 the
 output cannot be written.)";
 
-// What was on the command line, to be put on top of a preset.
+// The arguments of the command line, to be applied to a preset.
 struct arguments {
     std::string preset = "default";
     std::vector<std::string> files, columns;
@@ -304,7 +304,7 @@ void override_decision(options& o, arguments const& a) {
         o.selection = parse_selection(*a.select);
         o.selection_text = *a.select;
     }
-    // Other scores than the library's own are told by rankings alone.
+    // Only rankings use scores other than the library's own.
     if (!a.select && o.decides_by_slowdown() && o.normalizer != normalizer::z) {
         o.selection = straggle::blacklist::slower_by{};
         o.selection_text = "slower_by:1.1";
@@ -375,7 +375,7 @@ void override_future(options& o, arguments const& a) {
     if (a.least) f.least = within("--least", *a.least, 0, 1);
 }
 
-// Of `--replay` and `--steps`, which go with few others.
+// For `--replay` and `--steps`, which can be combined with few others.
 void refuse_all_but(CLI::App const& app, std::initializer_list<std::string_view> few,
                     std::string const& option, std::string const& before, std::string const& after) {
     for (CLI::Option const* other : app.get_options([](CLI::Option const* o) { return o->count() > 0; }))

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What the user asks for.
+/// The user's options.
 #pragma once
 
 #include "../readers/history.hpp"
@@ -33,7 +33,7 @@ struct top_k {
     std::optional<std::uint64_t> seed;
 };
 
-/// The library's own rule, which decides by attempts and not by rankings; see `straggle::dynamic_blacklist`.
+/// The library's own rule, which decides by attempts, not by rankings; see `straggle::dynamic_blacklist`.
 struct by_slowdown {
     double least = 1.1;
 };
@@ -47,7 +47,7 @@ using selection = std::variant<by_slowdown, straggle::blacklist::slower_by, stra
 /// Reads `dominated:0.5`, `top_k:3:42` and so on; a `failure` says what is wrong.
 [[nodiscard]] selection parse_selection(std::string_view specification);
 
-/// How much may be taken out.
+/// How much may be excluded.
 struct limit_options {
     std::optional<double> max_fraction{}; ///< of all slots
     std::optional<std::size_t> max_nodes{};
@@ -56,27 +56,27 @@ struct limit_options {
     std::optional<double> fail_open{};   ///< share of ranked nodes
 };
 
-/// What is learned of a history for the days after it, or expected of them.
+/// What is learned from a history for the days after it, or forecast for them.
 struct future_options {
-    std::string learn;    ///< file name of the model to write, empty for none
-    std::string forecast; ///< file name of the model to ask, empty for none
+    std::string learn;    ///< file name of the model to write, empty: none
+    std::string forecast; ///< file name of the model to use, empty: none
     std::int64_t day_ms = program::day_in_ms;
     std::uint32_t days = 30;   ///< of a period
     std::size_t look_back = 3; ///< days; 0: all of the period
-    double least = 0.5;        ///< from this probability on a node is expected to be weak
-    std::uint64_t seed = 1;    ///< of the groups nodes are put into
+    double least = 0.5;        ///< nodes with at least this probability are expected to be weak
+    std::uint64_t seed = 1;    ///< for grouping the nodes
 };
 
 struct options {
-    /// Decided by attempts, not by rankings.
+    /// By attempts, not by rankings.
     [[nodiscard]] bool decides_by_slowdown() const { return std::holds_alternative<by_slowdown>(selection); }
 
     std::vector<std::string> files;      ///< and folders
-    std::optional<readers::format> from; ///< nothing: found out
-    std::string join;                    ///< what sacct says of a Nextflow trace
+    std::optional<readers::format> from; ///< empty: detected
+    std::string join;                    ///< the output of sacct about a Nextflow trace
     std::vector<std::string> success;    ///< further words of CSV for it
     column_names columns;
-    bool steps = false; ///< reports of steps, not of attempts; then only files, columns and format matter
+    bool steps = false; ///< reports of steps, not of attempts; then only files, columns and format are used
     program::column_names<step_column> step_columns;
 
     std::string preset = "default";
@@ -92,17 +92,17 @@ struct options {
     straggle_rank::selection selection = by_slowdown{};
     limit_options limits{.max_fraction = 0.2};
 
-    std::optional<window_lengths> windows; ///< nothing: the history as a whole
-    bool finds_window = false;             ///< the history tells them: `--window auto`
-    std::optional<time_unit> unit;         ///< nothing: as the column is named
+    std::optional<window_lengths> windows; ///< empty: the history as a whole
+    bool finds_window = false;             ///< `--window auto`: derived from the history
+    std::optional<time_unit> unit;         ///< empty: by the name of the column
     excluding exclusions;
     future_options future;
 
     output_format format = output_format::table;
-    bool csv_safe = false; ///< no cell is a formula
-    std::string report;    ///< file name, empty for none
-    std::string log;       ///< file name of the decisions, empty for none
-    std::string replay;    ///< file name of decisions to be made again; then nothing else matters
+    bool csv_safe = false; ///< no cell may be a formula
+    std::string report;    ///< file name, empty: none
+    std::string log;       ///< file name of the decisions, empty: none
+    std::string replay;    ///< file name of decisions to be repeated; then nothing else is used
     bool causes = false;   ///< of lost time
     std::size_t top = 0;   ///< nodes in the table; 0: all of a small fleet
     bool quiet = false;
@@ -111,7 +111,7 @@ struct options {
 [[nodiscard]] std::string_view to_string(normalizer n);
 
 /// Reads the command line.
-/// @return nothing when help or version was asked for, and printed
+/// @return nothing if help or version was requested, and printed
 [[nodiscard]] std::optional<options> parse_command_line(int argc, char const* const* argv);
 
 } // namespace straggle_rank

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The forms in which the result leaves the program.
+/// The output formats of the result.
 #pragma once
 
 #include "causes.hpp"
@@ -13,7 +13,7 @@
 
 namespace straggle_rank {
 
-/// All there is to say.
+/// Everything to print.
 struct result {
     [[nodiscard]] std::vector<std::string> const& names() const { return *json_names; }
 
@@ -21,15 +21,16 @@ struct result {
     straggle_rank::history const& history;
     straggle_rank::ranking const& ranking;
     straggle_rank::decision const& decision;
-    straggle_rank::whole_evidence const& weighed;         ///< what attempts show of nodes
-    straggle_rank::expectation const* expected = nullptr; ///< if it was asked for
+    straggle_rank::whole_evidence const& weighed;         ///< what attempts show about nodes
+    straggle_rank::expectation const* expected = nullptr; ///< if requested
     straggle_rank::lost_time const* lost = nullptr;       ///< likewise
     std::vector<std::string> const* json_names = nullptr; ///< of nodes
 };
 
-/// What all nodes are called at the end, from a dot on: ".c.example.org"; empty if nothing.
+/// The common end of all node names, from a dot on: ".c.example.org"; empty if none.
 [[nodiscard]] std::string_view common_domain(history const& h);
-/// The name of a node in at most so many columns: without the common domain where it is too long, then
+/// The name of a node in at most this many columns: without the common domain if it is too long, then without
+/// its middle.
 /// without its middle.
 [[nodiscard]] std::string name_within(history const& h, std::uint32_t node, std::string_view domain,
                                       std::size_t most, std::string_view ellipsis);
@@ -39,20 +40,20 @@ struct rejected_records {
     std::string_view reason;
     std::uint64_t count = 0;
     std::vector<std::size_t> lines; ///< of the first few, where they are known
-    std::string example{};          ///< of the first, where it helps
+    std::string example{};          ///< of the first, if helpful
 };
 [[nodiscard]] std::vector<rejected_records> rejected(history const& h, ranking const& r);
 /// "2 rejected: end_before_start (lines 3, 7)".
 [[nodiscard]] std::string in_words(rejected_records const& some);
 
-/// What became of all records: "240 read, 236 used, 4 failed, ...".
+/// The counts of all records: "240 read, 236 used, 4 failed, ...".
 [[nodiscard]] std::string records_in_words(result const& r);
-/// How many attempts had no sibling to be compared with, as a sentence; empty if all had.
+/// How many attempts had no sibling to be compared with, as a sentence; empty if none.
 [[nodiscard]] std::string not_compared_in_words(result const& r);
 /// Jobs that fail: "nightly: 6 tasks failed on 2 nodes, none ended well: ...". The first five.
 [[nodiscard]] std::vector<std::string> failing_jobs_in_words(result const& r);
 
-/// How many jobs `--normalizer work_rate` compares by time alone, since an input is missing.
+/// How many jobs `--normalizer work_rate` compares only by time, because an input is missing.
 [[nodiscard]] std::uint64_t jobs_without_input(history const& h);
 
 /// The ranked nodes level by level, within one by falling mean.

@@ -16,7 +16,7 @@ namespace straggle_rank {
 
 using namespace program;
 
-/// The parts of `name:a:b` behind the name, as numbers.
+/// The parts of `name:a:b` after the name, as numbers.
 class parameters {
   public:
     parameters(std::string_view option, std::string_view specification)

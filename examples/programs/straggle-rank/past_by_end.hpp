@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The attempts of a history as they would have been told while it went on: in order of their ends, by a
-/// clock that begins with them. There is no copy of them, as histories are long.
+/// The attempts of a history as they would have been reported at the time: in order of their ends, by a clock
+/// that starts with them. They are not copied, since histories are long.
 #pragma once
 
 #include "attempt_list.hpp"
@@ -21,10 +21,10 @@
 
 namespace straggle_rank {
 
-/// All attempts whose job, node and length are known, in order of their ends; those without an end, if the
-/// history has only durations, as if they had all begun at once.
+/// All attempts whose job, node and length are known, in order of their ends; if the history has only
+/// durations, as if all had started at once.
 /// @par Cost
-/// 4 bytes per attempt, or nothing where they are in that order already
+/// 4 bytes per attempt, or nothing if they are in that order already
 /// @tparam List of attempts, with size and index
 template <class List>
 class past_by_end {
@@ -61,9 +61,9 @@ class past_by_end {
         });
     }
 
-    /// Where its clock begins, by that of the history.
+    /// The origin of its clock, by that of the history.
     [[nodiscard]] Time origin() const { return origin_; }
-    /// Calls visit(past_attempt) for those that have ended by `now` and were not told yet.
+    /// Calls visit(past_attempt) for those that have ended by `now` and were not reported yet.
     template <class Visit>
     void up_to(double now, Visit&& visit) {
         for (; next_ < size(); ++next_) {
@@ -73,7 +73,7 @@ class past_by_end {
             visit(*p);
         }
     }
-    /// Has to be called before the first `running_at`, and before any is forgotten.
+    /// Must be called before the first `running_at`, and before any is forgotten.
     /// @par Cost 4 bytes per attempt
     void watch_starts() {
         by_start_.reserve(attempts_.size());
@@ -84,8 +84,8 @@ class past_by_end {
             return x < y || (x == y && a < b);
         });
     }
-    /// Those that have begun by `now` and not ended; valid until the next call.
-    /// @pre `now` is not before that of the last call, and all that have ended by then were told
+    /// Those that have started by `now` and not ended; valid until the next call.
+    /// @pre `now` is not before that of the last call, and all that have ended by then were reported
     std::span<running_attempt const> running_at(double now, std::span<unended_attempt const> unended) {
         running_.clear();
         for (; started_ < by_start_.size(); ++started_) {
@@ -103,30 +103,31 @@ class past_by_end {
         add_unended(now, unended);
         return running_;
     }
-    /// Those that never ended, once all others have; valid until the next call.
+    /// Those that never ended, once all others have ended; valid until the next call.
     std::span<running_attempt const> unended_at(double now, std::span<unended_attempt const> unended) {
         running_.clear();
         add_unended(now, unended);
         return running_;
     }
-    /// The same for all that were not told yet.
+    /// The same for all that were not reported yet.
     template <class Visit>
     void rest(Visit&& visit) {
         up_to(std::numeric_limits<double>::infinity(), visit);
     }
-    /// How many of the list are not looked at any more, if it is in order.
+    /// How many of the list are no longer used, if it is in order.
     [[nodiscard]] std::size_t done() const { return is_in_order_ ? next_ : 0; }
-    /// When an attempt that never ended began, by its clock.
+    /// The start of an attempt that never ended, by its clock.
     [[nodiscard]] double by_own_clock(unended_attempt const& a) const {
         return a.start - static_cast<double>(origin_);
     }
-    /// Tells them all once more.
+    /// Reports all of them again.
     void rewind() { next_ = 0; }
 
   private:
     [[nodiscard]] std::size_t size() const { return is_in_order_ ? attempts_.size() : order_.size(); }
 
-    // Nothing for what says nothing: no job, no node, no length, or no end where others have one.
+    // Empty for unusable attempts: without a job, a node or a length, or without an end where others have
+    // one.
     [[nodiscard]] std::optional<past_attempt> tell(record const& a) const {
         if (!a.job() || !a.node() || (any_end_ && !a.end())) return std::nullopt;
         double took = 0;
@@ -144,7 +145,7 @@ class past_by_end {
         return p;
     }
     void add_unended(double now, std::span<unended_attempt const> unended) {
-        if (!any_end_) return; // no clock that starts could be read by
+        if (!any_end_) return; // no clock by which to read starts
         for (unended_attempt const& a : unended)
             if (double const start = by_own_clock(a); start <= now)
                 running_.push_back({a.job, a.node, start, a.input});
@@ -156,7 +157,7 @@ class past_by_end {
 
     List const& attempts_;
     input_of<record> input_;
-    std::vector<std::uint32_t> order_; // empty where they are in order
+    std::vector<std::uint32_t> order_; // empty if they are in order
     std::size_t next_ = 0;
     std::vector<std::uint32_t> by_start_, active_; // indices
     std::size_t started_ = 0;

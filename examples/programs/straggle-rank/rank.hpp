@@ -19,7 +19,7 @@ using ranking = straggle::node_ranking<std::uint32_t, std::uint32_t>;
 /// Ranks the nodes.
 [[nodiscard]] ranking rank(history const& h, options const& o);
 
-/// What one attempt says about its node.
+/// What one attempt shows about its node.
 struct score {
     std::uint32_t node = 0, job = 0;
     double value = 0;

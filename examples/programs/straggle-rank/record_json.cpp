@@ -22,7 +22,7 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 using verdict_record = logged_verdict<std::uint32_t>;
 
-// A name of the library; empty is null.
+// A name from the library; empty becomes null.
 ordered_json word_or_null(std::string_view text) {
     return text.empty() ? ordered_json(nullptr) : ordered_json(text);
 }
@@ -34,7 +34,7 @@ ordered_json list_of(Range const& items, Write&& write) {
     return list;
 }
 
-// Unknown ones have no upper end, which JSON has no number for.
+// Unknown ones have no upper end, and JSON has no infinity.
 ordered_json slowdown_numbers(straggle::slowdown const& s) {
     if (!s.is_known()) return nullptr;
     return {s.value, s.low, s.high, s.tasks};
@@ -69,7 +69,7 @@ ordered_json verdicts_json(std::vector<verdict_record> const& verdicts, std::spa
     });
 }
 
-// Reading: every member has to be there, and to fit its type.
+// Reading: every member must exist and fit its type.
 template <std::integral T>
 T integer(json const& from, std::string const& key) {
     return integer_of<T>(from.at(key), key.c_str());
@@ -97,7 +97,7 @@ std::vector<T> list(json const& from, char const* key, Read&& read) {
     return result;
 }
 
-// The value of an enumeration whose name is in the log.
+// The value of an enumeration by its name in the log.
 template <class Enum, std::size_t N>
 Enum named(json const& from, char const* key, std::array<Enum, N> const& values) {
     auto const& name = from.at(key).get_ref<std::string const&>();

@@ -14,13 +14,12 @@ namespace straggle_rank {
 /// Of the lines of a log.
 inline constexpr int decision_log_version = 2;
 
-/// A record as an object that fits on a line. Doubles read back as the same.
+/// A record as an object on one line. Doubles read back as the same.
 /// @param names of the nodes, in UTF-8
 [[nodiscard]] nlohmann::ordered_json record_json(logged_decision const& r,
                                                  std::span<std::string const> names);
 
-/// The other way round; a `std::runtime_error` or an exception of the JSON
-/// library says what is wrong.
+/// The inverse; a `std::runtime_error` or an exception of the JSON library describes the error.
 [[nodiscard]] logged_decision record_from(nlohmann::json const& line,
                                           straggle::interner<std::string> const& names,
                                           straggle::rank::edge_rule edges);

@@ -24,7 +24,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-// No line of a log is deep, and what is deep takes as much stack to be written.
+// No line of a log is nested deeply, and writing a deep one would take as much stack.
 json parsed(std::string const& line) {
     return json::parse(line, [](int depth, json::parse_event_t, json const&) {
         if (depth > 16) throw std::runtime_error("too many brackets within each other");
@@ -32,14 +32,14 @@ json parsed(std::string const& line) {
     });
 }
 
-// Everything a keeper needs, as a log says it.
+// Everything that a keeper needs, from the log.
 struct log_header {
     straggle_rank::options options;
     straggle_rank::fleet fleet;
     straggle::interner<std::string> names;
 };
 
-// What is asked for but need not be.
+// Reads an optional member.
 template <class Read>
 auto optional_from(json const& from, char const* key, Read&& read) {
     json const& value = from.at(key);
@@ -50,7 +50,7 @@ std::string text(json const& value, char const*) {
     return value.get<std::string>();
 }
 
-// Shares and slots that limits take.
+// Checks shares and slots of limits.
 void check(std::optional<double> const& value, double low, double high, char const* what) {
     if (value && !(*value >= low && *value <= high))
         throw std::runtime_error(std::string(what) + " is out of range");
@@ -102,7 +102,7 @@ log_header header_from(json const& line) {
     return h;
 }
 
-// What a log calls a member of a record.
+// The name of a record's member in the log.
 std::string name_in_log(std::string_view field) {
     return std::string(field == "id" ? "node" : field == "slow" ? "slowdown" : field);
 }
@@ -160,7 +160,7 @@ past_attempt attempt_from(json const& from, std::size_t nodes) {
     return a;
 }
 
-// Decides by the attempts of a line once more. What differs, in words; empty if nothing does.
+// Repeats the decision from the attempts of a line. Returns the difference, in words; empty if none.
 std::string decided_again(json const& line, log_header const& header, evidence& again) {
     for (json const& a : line.at("ended")) again.observe(attempt_from(a, header.fleet.names.size()));
     std::vector<running_attempt> running;
@@ -175,12 +175,12 @@ std::string decided_again(json const& line, log_header const& header, evidence& 
     return {};
 }
 
-// A line of a log that is being read.
+// The current line of a log.
 struct log_line {
     std::string const& file;
     std::uint64_t number = 1;
 
-    // What is wrong with it ends the program; what goes wrong elsewhere is not taken for that.
+    // Adds the line to its errors, which end the program; other errors pass unchanged.
     template <class Read>
     auto read(Read&& what) const -> decltype(what()) {
         try {

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Reads a log of decisions and makes them again.
+/// Reads a log of decisions and repeats them.
 #pragma once
 
 #include "options.hpp"
@@ -13,15 +13,15 @@
 
 namespace straggle_rank {
 
-/// What came out of making the decisions of a log again.
+/// The result of repeating the decisions of a log.
 struct replay_result {
     std::uint64_t decisions = 0, different = 0;
     std::string first; ///< the first difference, in words
 };
 
-/// Makes the decisions of a log again. A `failure` names the line that is no line of a log.
+/// Repeats the decisions of a log. A `failure` names an invalid line.
 [[nodiscard]] replay_result replay_log(std::string const& file);
-/// The same of what has been opened. @param name what the file is called when something is wrong
+/// The same for an open stream. @param name of the file in messages
 [[nodiscard]] replay_result replay_log(std::istream& in, std::string const& name);
 
 } // namespace straggle_rank

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Four decimals are more than any screen shows.
+// Four decimals are more than a screen can show.
 double rounded(double x) {
     return std::round(x * 1e4) / 1e4;
 }
@@ -38,7 +38,7 @@ void add_ids(ordered_json& verdicts, std::span<verdict const> from) {
     for (std::size_t i = 0; i < from.size(); ++i) verdicts[i]["id"] = from[i].id;
 }
 
-// The document of `--format json`, with boxes, and without the thousands of small jobs some histories have.
+// The document of `--format json`, with boxes, and without the thousands of small jobs in some histories.
 ordered_json page_data(result const& r) {
     ordered_json data = to_json(r);
     add_boxes(data["nodes"], r);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t most_shown = 3;
 
-// Times of a file in its own unit.
+// Times in the unit of the file.
 class times_of {
   public:
     explicit times_of(history const& h)
@@ -43,7 +43,7 @@ class times_of {
     [[nodiscard]] std::string start(unended_attempt const& a) const {
         return point(a.start * by_, h_.start_column, "started");
     }
-    /// The last thing that the history knows of, in ticks. @pre an attempt runs at its end
+    /// The last time in the history, in ticks. @pre an attempt runs at its end
     template <class Attempts>
     [[nodiscard]] double last_of(Attempts const& attempts) const {
         double last = h_.running.front().start;
@@ -61,7 +61,7 @@ class times_of {
     }
 
   private:
-    // As the file says it, so that the row can be searched for; logs say it in their own way.
+    // As in the file, so that the row can be searched for; logs have their own form.
     [[nodiscard]] std::string point(double t, std::string const& column, char const* word) const {
         if (!h_.log)
             return ", " + column + " " + (t == std::floor(t) && std::fabs(t) < 1e15 ? fixed(t, 0) : exact(t));
@@ -90,7 +90,7 @@ std::string job_of(history const& h, std::uint32_t job) {
 
 using times_by_job = std::map<std::uint32_t, std::vector<double>>;
 
-// How long the siblings took on other nodes, of the jobs that have an entry.
+// How long the siblings on other nodes took, for the jobs that have an entry.
 template <class Attempts>
 void add_elsewhere(times_by_job& jobs, Attempts const& attempts, times_of const& times, std::uint32_t node) {
     for (auto const& a : attempts) {
@@ -142,7 +142,7 @@ std::vector<std::string> rows_of_slow(history const& h, std::uint32_t node) {
         h.attempts);
 }
 
-// The last attempts of a node that ended in one way, in the order of the history.
+// The last attempts of a node with one kind of end, in the order of the history.
 template <class Attempts>
 std::vector<std::size_t> last_of(Attempts const& attempts, std::uint32_t node,
                                  straggle::attempt_status status) {
@@ -229,7 +229,7 @@ std::vector<std::string> rows_behind(history const& h, verdict const& v) {
     if (v.rule == "killed") return rows_of_killed(h, v.id);
     if (v.rule == "hung" || v.rule == "running_time") {
         auto rows = rows_of_running(h, v.id);
-        return rows.empty() ? rows_of_killed(h, v.id) : rows; // of those that were given up
+        return rows.empty() ? rows_of_killed(h, v.id) : rows; // those that were abandoned
     }
     if (straggle::blacklist::has(v.causes, cause::slow)) return rows_of_slow(h, v.id);
     return {};

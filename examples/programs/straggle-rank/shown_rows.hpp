@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Rows of a history that show what is said of a node, so that it can be checked by eye.
+/// Rows of a history that support what is said about a node, so that it can be checked by eye.
 #pragma once
 
 #include "decide.hpp"

@@ -40,10 +40,10 @@ struct reports {
     std::vector<report> rows;
     names ranks, nodes, sections, stages;
     bool by_arrival = false;
-    std::string unit; // empty if it is not known
+    std::string unit; // empty if unknown
 };
 
-// NaN for what is no number, which the watch rejects.
+// NaN if it is not a number, which the watch rejects.
 std::optional<double> number_in(std::string_view field) {
     number const n = read_number(field);
     if (n.kind == number_kind::missing) return std::nullopt;
@@ -92,7 +92,7 @@ void read(std::string const& file, options const& o, bool show_progress, reports
     }
 }
 
-// Files may hold one rank after the other.
+// Files may contain one rank after the other.
 reports read(options const& o, bool show_progress) {
     reports all;
     for (std::string const& file : o.files) {

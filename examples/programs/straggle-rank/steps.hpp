@@ -11,7 +11,7 @@
 
 namespace straggle_rank {
 
-/// Reads reports of steps from CSV files, and prints what they show: as a document of JSON, or as sentences.
+/// Reads reports of steps from CSV files, and prints the result: as a JSON document, or as sentences.
 void print_steps(std::ostream& out, options const& o, bool show_progress);
 
 } // namespace straggle_rank

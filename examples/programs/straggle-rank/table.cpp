@@ -17,10 +17,10 @@ using namespace program;
 
 namespace {
 
-// How far up a fleet is printed in full.
+// Fleets up to this size are printed in full.
 constexpr std::size_t small_fleet = 40;
 
-// The environment says whether the terminal shows more than ASCII.
+// The environment shows whether the terminal can print more than ASCII.
 bool speaks_utf8() {
     for (char const* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
         char const* const value = std::getenv(variable);
@@ -77,7 +77,7 @@ class table {
         return used < columns ? text.append(columns - used, ' ') : text;
     }
 
-    // Breaks text between words; `column` is where the first line goes on.
+    // Breaks text between words; `column` is where the first line continues.
     void print_wrapped(std::string_view text, std::size_t column, std::size_t indent) {
         for (bool at_start = true; !text.empty(); at_start = false) {
             std::string_view const word = text.substr(0, text.find(' '));
@@ -111,10 +111,10 @@ class table {
         out_ << '\n';
     }
 
-    // When attempts ended, so that windows can be looked at.
+    // The ends of attempts, which windows require.
     [[nodiscard]] bool has_times() const { return !h_.end_column.empty(); }
 
-    // What a reader who has seen only this would want to do now.
+    // The next step for a reader who has seen only this.
     void print_next_step() {
         auto const avoid = r_.decision.blacklisted();
         auto const spared = r_.decision.spared();
@@ -157,18 +157,18 @@ class table {
         out_ << '\n';
     }
 
-    // Not one attempt of several succeeded, wherever it ran.
+    // No attempt succeeded on any node.
     [[nodiscard]] bool none_succeeded() const {
         auto const& counts = r_.ranking.attempts();
         return counts.used + counts.superseded == 0 && counts.failed + counts.killed > 1;
     }
-    // The first of the jobs that fail does so on several nodes, and nowhere ends well.
+    // The first of the failing jobs fails on several nodes, and ends well on none.
     [[nodiscard]] bool fails_everywhere() const {
         auto const& jobs = r_.weighed.failing_jobs;
         return !jobs.empty() && jobs.front().nodes > 1 && jobs.front().ended_well == 0;
     }
 
-    // What can be said where nothing can be compared.
+    // What can be said if nothing can be compared.
     [[nodiscard]] std::string incomparable() const {
         auto const& counts = r_.ranking.attempts();
         std::uint64_t const bad = counts.failed + counts.killed;
@@ -218,7 +218,7 @@ class table {
                });
     }
 
-    // Of the nodes of which enough is known.
+    // Among the nodes about which enough is known.
     [[nodiscard]] std::optional<std::uint32_t> slowest() const {
         auto const& all = r_.weighed.slowdowns;
         std::optional<std::uint32_t> worst;
@@ -227,7 +227,7 @@ class table {
         return worst;
     }
 
-    // Why no node is to be avoided.
+    // Why no node should be avoided.
     [[nodiscard]] std::string why_none() const {
         auto const& all = r_.weighed.slowdowns;
         std::optional<std::uint32_t> const worst = slowest();
@@ -236,8 +236,7 @@ class table {
         if (!worst)
             return "too little is known: nodes have to share jobs, at least 8 tasks in 3 of them" +
                    std::string(behind.empty() ? "" : "; " + behind + " may be slower");
-        // The interval alone may be above what matters: a verdict asks for more than that of one node of a
-        // fleet.
+        // The interval alone may be above what matters: for one node of a fleet, a verdict requires more.
         bool const above = all[*worst].low > least_slowdown();
         return "the slowest node" + std::string(behind.empty() ? "" : " of which enough is known") + ", " +
                name(*worst, 40) + ", " + in_words(all[*worst]) +
@@ -252,7 +251,7 @@ class table {
         return rule != nullptr ? rule->least : 1;
     }
 
-    // Nodes that rank behind others, and of which too little is known to say by how much they are slower.
+    // Nodes that rank behind others, without enough evidence for how much slower they are.
     [[nodiscard]] std::vector<std::uint32_t> unsure() const {
         std::vector<std::uint32_t> nodes;
         if (r_.ranking.levels() < 2) return nodes;
@@ -274,9 +273,9 @@ class table {
         return text;
     }
 
-    // Those that fail more than others do.
+    // Nodes that fail more often than others.
     void print_failures() {
-        // Where jobs fail wherever they run, the nodes that had them are not to blame.
+        // If jobs fail on every node, their nodes are not to blame.
         if (h_.nodes.size() == 1 || none_succeeded() || !r_.weighed.failing_jobs.empty()) return;
         auto const& all = r_.weighed.failures;
         std::vector<std::uint32_t> worse;
@@ -296,7 +295,7 @@ class table {
         out_ << '\n';
     }
 
-    // What fails wherever it runs says nothing of nodes.
+    // Jobs that fail on every node say nothing about nodes.
     void print_failing_jobs() {
         if (h_.nodes.size() == 1 || none_succeeded() || r_.weighed.failing_jobs.empty()) return;
         out_ << paint(bold, "Jobs that fail") << ":\n";
@@ -335,7 +334,7 @@ class table {
         print_rest(verdicts.size());
     }
 
-    // What an operator can check by eye.
+    // For an operator to check by eye.
     void print_rows(verdict const& v) {
         for (std::string const& row : rows_behind(h_, v)) {
             out_ << "    ";
@@ -465,7 +464,7 @@ class table {
     history const& h_;
     bool colors_;
     glyphs const& glyphs_;
-    std::string_view domain_; // what all names end with
+    std::string_view domain_; // the common end of all names
     std::size_t strip_width_ = 0;
     double low_ = 0, high_ = 0;
 };

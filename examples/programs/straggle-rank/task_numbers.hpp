@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Tells the tasks of a history apart without keeping their names. Who succeeded once only needs no number,
-/// so that most histories need none.
+/// Distinguishes the tasks of a history without keeping their names. A task that succeeded only once needs no
+/// number, so most histories need none.
 #pragma once
 
 #include <straggle/base/interner.hpp>
@@ -18,15 +18,15 @@
 
 namespace straggle_rank {
 
-/// So many bits has a key; all of them set is no task.
+/// Number of bits of a key; all of them set: no task.
 inline constexpr int task_key_bits = 62;
 inline constexpr std::uint64_t no_task = (std::uint64_t{1} << task_key_bits) - 1;
 
-/// A task of a job by a hash: among 10 million, two have the same at 1 to 90 000.
+/// A hash of a job's task: among 10 million, two are equal with probability 1 in 90 000.
 [[nodiscard]] inline std::uint64_t task_key(std::uint32_t job, std::string_view name) {
     if (name.empty()) return no_task;
     constexpr std::uint64_t odd = 0x9E3779B97F4A7C15u;
-    std::uint64_t h = ((job + 1) * odd ^ name.size()) * odd; // no length looks like another character
+    std::uint64_t h = ((job + 1) * odd ^ name.size()) * odd; // no length is equivalent to another character
     auto const mix = [&h](std::uint64_t word) {
         h = (h ^ word) * odd;
         h ^= h >> 29U;
@@ -38,7 +38,7 @@ inline constexpr std::uint64_t no_task = (std::uint64_t{1} << task_key_bits) - 1
         return std::uint64_t{word};
     };
     for (; name.size() >= 8; name.remove_prefix(8)) mix(load(std::uint64_t{}, name.data()));
-    // What is left overlaps: the length is in the hash, and there is no loop.
+    // The remainder overlaps: the length is in the hash, and no loop is needed.
     char const* const p = name.data();
     std::size_t const left = name.size();
     std::uint64_t rest = 0;
@@ -52,18 +52,19 @@ inline constexpr std::uint64_t no_task = (std::uint64_t{1} << task_key_bits) - 1
     return h == no_task ? 0 : h;
 }
 
-/// Keys, and few that were never inserted (a Bloom filter): four bits of one word for each.
+/// A set of keys that also contains a few that were never inserted (a Bloom filter): four bits of one word
+/// for each.
 class key_filter {
   public:
     /// For no keys.
     key_filter() = default;
-    /// @param most so many keys, for which it takes two to four bytes each
+    /// @param most number of keys, at two to four bytes each
     explicit key_filter(std::size_t most) {
         std::size_t words = 1;
         while (4 * words < most) words *= 2;
         words_.resize(words);
     }
-    /// @return whether it may have been there
+    /// @return whether it may have been inserted before
     bool insert(std::uint64_t key) {
         std::uint64_t const bits = bits_of(key);
         std::uint64_t& word = words_[place_of(key)];
@@ -89,15 +90,15 @@ class key_filter {
 };
 
 /// Finds the tasks of a list of attempts that succeeded more than once, while the list grows: what was just
-/// added is still at hand.
+/// added is still in the cache.
 /// @par Cost O(attempts); memory for two to four bytes per attempt that the list has room for, and for the
 /// tasks that have several
 class repeated_tasks {
   public:
-    /// Looks at what was added to the list. It may be shown with other times in it.
+    /// Processes what was added to the list. The list may be passed with times of a different type.
     template <class Attempts>
     void follow(Attempts const& attempts) {
-        if (attempts.capacity() > room_) { // from the start: a filter cannot grow
+        if (attempts.capacity() > room_) { // from the beginning: a filter cannot grow
             room_ = attempts.capacity();
             once_ = key_filter(room_);
             keys_.clear();
@@ -109,13 +110,13 @@ class repeated_tasks {
         }
     }
 
-    /// Numbers the tasks that succeeded more than once, and no others. The list ends here.
+    /// Numbers the tasks that succeeded more than once, and no others. The list must be complete.
     template <class Attempts>
     void number(Attempts& attempts) && {
         follow(attempts);
         once_ = {};
         if (keys_.size() == 0) return;
-        key_filter several(4 * keys_.size()); // at hand, other than the keys
+        key_filter several(4 * keys_.size()); // in the cache, unlike the keys
         for (std::uint64_t const key : keys_.ids()) several.insert(key);
         struct succeeded {
             std::size_t first = 0;
@@ -133,7 +134,7 @@ class repeated_tasks {
             if (!known[n]) tasks[n].first = i;
             known[n] = true;
         }
-        for (succeeded const& task : tasks) // the filter had not seen them after all
+        for (succeeded const& task : tasks) // those that only the filter had taken for repeated
             if (!task.again) attempts[task.first].set_task(std::nullopt);
     }
 
@@ -144,7 +145,7 @@ class repeated_tasks {
     }
 
     key_filter once_;
-    straggle::interner<std::uint64_t> keys_; // of those that may have several, and few others
+    straggle::interner<std::uint64_t> keys_; // of those that may be repeated, and few others
     std::size_t room_ = 0, seen_ = 0;
 };
 

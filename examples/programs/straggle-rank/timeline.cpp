@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint64_t most_decisions = 1'000'000;
 
-// Keeps the account of every node, and finds out what changes.
+// Keeps the account of every node, and finds changes.
 class bookkeeper {
   public:
     bookkeeper(timeline& t, std::size_t nodes, options const& o) : t_(t), o_(o), last_(nodes), stamp_(nodes) {
@@ -112,7 +112,7 @@ class row_of_windows {
         window_ = slide_ * static_cast<Time>(calendar.lengths().slides());
     }
 
-    // Successes that count but for their end, which is not known.
+    // Successes that count, except that their end is unknown.
     [[nodiscard]] std::uint64_t untimed(std::vector<attempt<Time>> const& attempts) const {
         return static_cast<std::uint64_t>(std::ranges::count_if(
             attempts, [this](attempt<Time> const& a) { return is_usable(a) && !a.end(); }));
@@ -124,7 +124,7 @@ class row_of_windows {
                 past_by_end<attempts_by_end<Time>>* past, std::span<unended_attempt const> unended) {
         std::vector<bool> const arrives = arrivals_among(attempts);
         std::size_t const size = attempts.size();
-        // Failed and killed attempts decide as well, where attempts are what decides.
+        // Failed and killed attempts count as well, if attempts decide.
         auto const counts = [&](std::size_t which) {
             attempt<Time> const& a = attempts[which];
             return arrives[which] || (past != nullptr && a.job() && a.node());
@@ -142,7 +142,7 @@ class row_of_windows {
         monitor watch(fields, {.window = window_,
                                .slide = slide_,
                                .ranking = how(),
-                               // Each window by itself, so that anybody can reckon one from its rows.
+                               // Each window by itself, so that it can be recomputed from its rows.
                                .baseline = straggle::score_baseline::window,
                                .max_pairs = most,
                                .max_jobs = most,
@@ -175,7 +175,7 @@ class row_of_windows {
             for (; i < size && step(i) == number; i = next_from(i + 1)) {
                 if (arrives[i]) watch.observe(attempts[i]);
                 heard = number;
-                // A window may hold nearly all of them: they go while it is read.
+                // A window may hold nearly all of them: they are freed while it is read.
                 if (i % 1024 == 0) tell_until(static_cast<double>(*attempts[i].end() - origin));
             }
             if (++t.decisions > most_decisions)
@@ -209,7 +209,7 @@ class row_of_windows {
 
     // Steps are counted as the monitor counts them.
     [[nodiscard]] std::int64_t step_of(Time end) const {
-        // Edges of windows have to be numbers that the clock of the file can tell apart.
+        // The clock of the file must resolve the edges of windows.
         Time most;
         if constexpr (std::integral<Time>)
             most = (std::numeric_limits<Time>::max)() - 256 * slide_;
@@ -238,7 +238,7 @@ class row_of_windows {
         straggle::interner<std::uint64_t> done;
         for (std::size_t i = 0; i < attempts.size(); ++i) {
             attempt<Time> const& a = attempts[i];
-            if (a.end()) static_cast<void>(step_of(*a.end())); // a failure now rather than half way
+            if (a.end()) static_cast<void>(step_of(*a.end())); // fails now rather than halfway
             if (!is_usable(a)) continue;
             if (once && a.task()) {
                 std::size_t const before = done.size();
@@ -307,7 +307,7 @@ window_lengths recommended_lengths(history const& h, options const& o) {
             "--window auto: no attempt in " + h.file +
                 " has succeeded, so that none says how long a window should be; choose a length, as "
                 "in --window 1h");
-    // Round lengths, and never shorter.
+    // Round lengths, never shorter.
     constexpr std::int64_t s = 1000, m = 60 * s, hour = 60 * m, day = 24 * hour;
     std::int64_t chosen = 0;
     for (std::int64_t const step : {std::int64_t{1},
@@ -342,7 +342,7 @@ window_lengths recommended_lengths(history const& h, options const& o) {
 std::string complaint(history const& h, options const& o) {
     double const window = static_cast<double>(o.windows->window_ms) / milliseconds_per_step(h, o);
     auto const fit = judge_window(recommendation(h), window);
-    // Without attempts there are no windows at all, which is said elsewhere.
+    // Without attempts there are no windows, which is reported elsewhere.
     return fit == window_fit::unknown ? std::string() : std::string(message(fit));
 }
 

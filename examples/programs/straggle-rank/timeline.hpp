@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A history as a row of windows: what would have been decided at the end of each.
+/// A history as a sequence of windows: the decision that would have been made at the end of each.
 #pragma once
 
 #include "keeper.hpp"
@@ -10,42 +10,42 @@
 
 namespace straggle_rank {
 
-/// Where a node stands after a decision.
+/// The state of a node after a decision.
 enum class standing : std::uint8_t { in_service, avoided, on_probation, spared };
 /// `in_service`, `avoided`, `on_probation`, `spared`.
 [[nodiscard]] std::string_view to_string(standing s);
 
-/// A node that stands elsewhere than a window ago, or is excluded anew.
+/// A node whose state has changed since the previous window, or that is excluded anew.
 struct change {
     std::uint32_t node = 0;
     standing before = standing::in_service, after = standing::in_service;
-    verdict const* why = nullptr;      ///< nothing for a node that is back in service
+    verdict const* why = nullptr;      ///< null for a node that is back in service
     std::int64_t since = 0, until = 0; ///< windows of the exclusion
 };
 
-/// One window that was decided on; lives as long as the call it is passed to.
+/// One window with a decision; lives as long as the call it is passed to.
 struct decided_window {
     std::int64_t number = 0;
     straggle_rank::ranking const& ranking;
     straggle_rank::decision const& decision;
     straggle_rank::keeper const& keeper;
     std::vector<change> const& changes;
-    std::span<past_attempt const> ended;      ///< since the last one, for a log; empty where none is written
-    std::span<running_attempt const> running; ///< when it ends, unless only rankings are decided on
-    bool has_ended = false;                   ///< any, unless only rankings are decided on
+    std::span<past_attempt const> ended;      ///< since the last one, for a log; empty if none is written
+    std::span<running_attempt const> running; ///< at its end, unless only rankings decide
+    bool has_ended = false;                   ///< any, unless only rankings decide
     double now = 0;                           ///< when it ends, by the clock of the attempts
     /// No task ended in it.
     [[nodiscard]] bool is_idle() const { return ranking.fleet_size() == 0 && !has_ended; }
 };
 
-/// Is shown every window that is decided on.
+/// Receives every window with a decision.
 class window_sink {
   public:
     virtual ~window_sink() = default;
     virtual void take(decided_window const& window) = 0;
 };
 
-/// A row of windows in which a node stood in one place for one reason.
+/// A sequence of windows in which a node had one state for one reason.
 struct stay {
     std::uint32_t node = 0;
     standing where = standing::avoided;
@@ -56,7 +56,7 @@ struct stay {
     std::string spared_by; ///< name of a limit
 };
 
-/// What became of one node over all windows.
+/// The account of one node over all windows.
 struct node_account {
     std::uint64_t windows = 0; ///< with a task
     std::uint64_t exclusions = 0;
@@ -67,7 +67,7 @@ struct node_account {
     [[nodiscard]] bool was_weak() const { return avoided + on_probation + spared > 0; }
 };
 
-/// A row of windows in which no task ended.
+/// A sequence of windows in which no task ended.
 struct idle_gap {
     std::int64_t first = 0, last = 0;
     [[nodiscard]] std::uint64_t size() const { return static_cast<std::uint64_t>(last - first) + 1; }
@@ -76,25 +76,26 @@ struct idle_gap {
 struct timeline {
     window_calendar calendar;
     std::int64_t first = 0, last = 0; ///< windows
-    std::uint64_t decisions = 0;      ///< windows that were decided on
+    std::uint64_t decisions = 0;      ///< windows with a decision
     std::uint64_t idle = 0;           ///< windows in gaps
-    std::uint64_t untimed = 0;        ///< successes whose end is not known
+    std::uint64_t untimed = 0;        ///< successes whose end is unknown
     std::vector<idle_gap> gaps;
     std::vector<node_account> nodes; ///< by node
     std::vector<stay> stays;         ///< in order of their first window
 };
 
-/// The lengths that suit a history: `--window auto`. A `failure` if it tells nothing.
+/// The window lengths that suit a history: `--window auto`. A `failure` if it does not show any.
 [[nodiscard]] window_lengths recommended_lengths(history const& h, options const& o);
-/// What is wrong with the windows that were asked for; empty if nothing is.
+/// What is wrong with the requested windows; empty if nothing.
 [[nodiscard]] std::string complaint(history const& h, options const& o);
 
-/// When the windows of a history begin and end; a `failure` if that cannot be said.
+/// The begins and ends of a history's windows; a `failure` if they are unknown.
 [[nodiscard]] window_calendar calendar_of(history const& h, options const& o);
 
 /// Follows a history from end to end. Windows without tasks that could change nothing are not decided on.
-/// @param last_use whether nobody needs the attempts of the history any more: they go as soon as they can
-/// @pre sizes of inputs do not matter where it is the last use
+/// @param last_use whether the attempts of the history will not be used again: they are freed as soon as
+/// possible
+/// @pre sizes of inputs are not used if it is the last use
 [[nodiscard]] timeline follow(history& h, options const& o, fleet const& f, window_calendar const& calendar,
                               std::span<window_sink* const> sinks, bool last_use);
 

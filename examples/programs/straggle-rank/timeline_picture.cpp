@@ -17,12 +17,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// So many rows can be read; fleets up to that size are shown in full, and the worst others fill up to
+// The number of readable rows; fleets up to that size are shown in full, and the worst others fill up to
 // `usual`.
 constexpr std::size_t most_rows = 100;
 constexpr std::size_t usual_rows = 30;
 
-// Three decimals are more than any screen shows.
+// Three decimals are more than a screen can show.
 double rounded_mean(double x) {
     return std::round(x * 1e3) / 1e3;
 }
@@ -76,7 +76,7 @@ void timeline_picture::take(decided_window const& w) {
     if (columns_.size() > most_columns) halve();
 }
 
-// Adds the cells of a later column; what is made of several windows has a mean and no interval.
+// Adds the cells of a later column; a column of several windows has a mean and no interval.
 void timeline_picture::merge(column& into, column const& later) {
     if (into.empty()) {
         into = later;

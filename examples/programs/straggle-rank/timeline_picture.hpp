@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The timeline of the page of `--report`: for each node and column of time how slow it was, and where it
-/// stood. A column is one window, or as many as it takes to have no more columns than a screen can show.
+/// The timeline of the page of `--report`: for each node and column of time, how slow it was, and its state.
+/// A column is one window, or several if there would be more columns than a screen can show.
 #pragma once
 
 #include "output.hpp"
@@ -19,7 +19,7 @@ class timeline_picture final : public window_sink {
   public:
     void take(decided_window const& w) override;
 
-    /// What the page draws.
+    /// The data that the page draws.
     [[nodiscard]] nlohmann::ordered_json data(timeline const& t, result const& whole) const;
 
   private:

@@ -71,7 +71,7 @@ double window_calendar::edge_ms(std::int64_t step) const {
 
 std::string window_calendar::when(double ms) const {
     bool const to_minutes = lengths_.slide_ms % 60'000 == 0;
-    // Of a clock that does not count from 1970: how long it has run.
+    // For a clock that does not count from 1970: how long it has run.
     constexpr double year = 366 * 86'400'000.0;
     if (std::fabs(ms) < year) {
         auto const all = static_cast<std::int64_t>(std::floor(ms));

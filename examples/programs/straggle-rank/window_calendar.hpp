@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How time is cut into windows: lengths as the command line says them, and points of time as the file does.
+/// How time is divided into windows: lengths as on the command line, and points in time as in the file.
 #pragma once
 
 #include "../common/length.hpp"
@@ -15,22 +15,22 @@ namespace straggle_rank {
 
 using namespace program;
 
-/// What `--window` and `--slide` say. @pre slides() is from 1 to 254
+/// The values of `--window` and `--slide`. @pre slides() is from 1 to 254
 struct window_lengths {
     std::int64_t window_ms = 0, slide_ms = 0;
     [[nodiscard]] std::int64_t slides() const { return window_ms / slide_ms; }
 };
 
-/// The lengths of `--window` and `--slide`. A `failure` unless the one is a whole number of times the
-/// other, at most 254.
+/// The lengths of `--window` and `--slide`. A `failure` unless the first is a whole multiple of the second,
+/// at most 254.
 [[nodiscard]] window_lengths parse_lengths(std::string const& window, std::string const& slide);
 
-/// When windows begin and end. The window with a number ends with the step of that number, and begins
-/// slides() - 1 steps before.
+/// The begins and ends of windows. The window with a number ends with the step of that number, and begins
+/// slides() - 1 steps earlier.
 class window_calendar {
   public:
     window_calendar() = default;
-    /// A `failure` if the steps of time in the file are too coarse.
+    /// A `failure` if the file's unit of time is too coarse.
     window_calendar(history const& h, window_lengths const& lengths, time_unit unit);
 
     [[nodiscard]] window_lengths const& lengths() const { return lengths_; }
@@ -50,7 +50,7 @@ class window_calendar {
         return edge_ms(window - lengths_.slides() + 1);
     }
     [[nodiscard]] double end_ms(std::int64_t window) const { return edge_ms(window + 1); }
-    /// For people: `2026-11-21 10:20`, or the number if that is no time since 1970.
+    /// For people: `2026-11-21 10:20`, or the number if it is not a time since 1970.
     [[nodiscard]] std::string when(double ms) const;
 
   private:

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The forms in which decisions over time leave the program. What is printed is kept until all is well.
+/// The output formats of decisions over time. Output is kept until the whole history has been processed.
 #pragma once
 
 #include "output.hpp"
@@ -12,10 +12,10 @@
 
 namespace straggle_rank {
 
-/// A sink whose text is to be printed when the history has come to its end.
+/// A sink whose text is printed at the end of the history.
 class window_printer : public window_sink {
   public:
-    /// Prints what was taken in, and a summary. `whole` is the history without windows.
+    /// Prints the collected output, and a summary. `whole` is the history without windows.
     virtual void print(std::ostream& out, result const& whole, timeline const& t) = 0;
 };
 

@@ -149,7 +149,7 @@ class table_printer final : public window_printer {
     options const& o_;
     window_calendar const& calendar_;
     bool colors_;
-    std::string_view domain_; // what all names end with
+    std::string_view domain_; // the common end of all names
     std::ostringstream lines_;
     std::uint64_t changed_ = 0;
     std::uint64_t idle_ = 0; // windows since the last line
