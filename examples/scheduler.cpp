@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A small event-driven scheduler with a mitigator linked in: jobs of 24 tasks, 16 nodes of four slots, of
-/// which one becomes 2.5 times slower. Everything that is about the mitigator stands between marks.
+/// A small event-driven scheduler with a mitigator linked in: jobs of 24 tasks, 16 nodes of four slots, one
+/// of which becomes 2.5 times slower. Everything about the mitigator is between marks.
 
 #include <straggle/mitigate/mitigator.hpp>
 #include <straggle/mitigate/reason.hpp>
@@ -121,7 +121,7 @@ class scheduler {
     void end(std::uint64_t id) {
         std::size_t at = 0;
         while (at < running_.size() && running_[at].id != id) ++at;
-        if (at == running_.size()) return; // another attempt of its task was first
+        if (at == running_.size()) return; // another attempt of its task ended first
         attempt const won = running_[at];
         for (std::size_t i = 0; i < running_.size();)
             if (running_[i].job == won.job && running_[i].task == won.task)

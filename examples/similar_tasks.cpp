@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A scheduler that remembers how long tasks took, and asks: how long would this one take there? Five hosts,
-/// of which "old" is slow and "ssd" is fast where there is much to read. docs/reference/detecting.md shows
-/// the marked parts.
+/// A scheduler that remembers how long tasks took, and predicts how long one would take on each host. Five
+/// hosts, of which "old" is slow and "ssd" is fast if there is much to read. docs/reference/detecting.md
+/// shows the marked parts.
 
 #include <straggle/predict/calibration.hpp>
 #include <straggle/predict/similar_tasks.hpp>

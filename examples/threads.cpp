@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// One thread decides from time to time which hosts to avoid, another gives out tasks all the time and asks
-/// for the newest decision, without locks. docs/guide/linking.md shows the marked parts.
+/// One thread decides from time to time which hosts to avoid, another continually hands out tasks by the
+/// newest decision, without locks. docs/guide/linking.md shows the marked parts.
 
 #include <straggle/base/published.hpp>
 #include <straggle/straggle.hpp>

@@ -32,7 +32,7 @@ constexpr straggle::gang::step_fields fields{.step = &report::step,
 
 constexpr int workers = 64, per_host = 8;
 
-// The others wait in the exchange for the one that computes longest.
+// In the exchange, the others wait for the worker that computes longest.
 std::vector<report> train(int step, std::mt19937_64& engine) {
     std::vector<double> forward(workers), backward(workers);
     double last = 0;

@@ -3,8 +3,9 @@
 
 /// @file
 /// A dispatcher that gives slow workers nothing to do for a while. Workers are processes that get one task at
-/// a time; a job is done when its last task is. One worker is slow for some jobs: it is found out, then tried
-/// with copies of tasks that others have as well, and let back in once it does them in time. POSIX only.
+/// a time; a job is done when its last task is. One worker is slow for some jobs: it is found, then tried
+/// with copies of tasks that run elsewhere as well, and returns to service once it does them in time. POSIX
+/// only.
 
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/mitigate/windowed_blacklist.hpp>
@@ -26,12 +27,12 @@ using steady = std::chrono::steady_clock;
 using milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr std::size_t workers = 8, jobs = 72, tasks = 12; // of each job
-constexpr std::size_t slow_worker = 5, slow_factor = 6;   // it takes so many times as long
+constexpr std::size_t slow_worker = 5, slow_factor = 6;   // its slowdown
 constexpr std::size_t slow_from = 10, slow_until = 40;    // in these jobs
 constexpr auto task_time = 10ms;
-constexpr auto window = 200ms;        // so often it is decided which to avoid,
-constexpr std::int64_t longest = 4;   // for so many windows at most,
-constexpr double most_avoided = 0.25; // and so many of all workers at most
+constexpr auto window = 200ms;        // between two decisions
+constexpr std::int64_t longest = 4;   // the longest exclusion, in windows
+constexpr double most_avoided = 0.25; // share of all workers
 
 struct order { // to a worker, and back when it is done
     std::size_t job, task;
@@ -68,7 +69,7 @@ bool dispatch(bool avoid) {
             straggle::blacklist::dominated{},
             straggle::blacklist::probation{straggle::blacklist::escalating{.base = 1, .max = longest}},
             straggle::blacklist::at_most_slot_fraction{most_avoided}));
-    std::fflush(stdout); // or the children might print it again
+    std::fflush(stdout); // otherwise the children might print it again
     std::array<worker, workers> pool;
     for (std::size_t id = 0; id < workers; ++id) {
         int ends[2];
@@ -111,7 +112,7 @@ bool dispatch(bool avoid) {
                 if (w.busy || (avoid && decision.avoids(id))) continue;
                 if (!avoid || !decision.tries(id)) {
                     if (next < tasks) give(w, {job, next++});
-                } else if (next > 0 && w.tried_in != job) { // a task that somebody else has as well
+                } else if (next > 0 && w.tried_in != job) { // a task that runs elsewhere as well
                     give(w, {job, next - 1});
                     w.tried_in = job;
                 }

@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// Records as they come: whatever type they have, with what is missing missing and what is wrong wrong.
+// Records as they come: of any type, with missing and wrong values.
 
 #include <straggle/straggle.hpp>
 
@@ -79,7 +79,7 @@ std::vector<log_row> a_log() {
     rows[4].state = end_state::failed;
     rows[5].state = end_state::preempted;
     rows[6].finished.reset();
-    rows[7].finished = noon; // a clock that was set back
+    rows[7].finished = noon; // the clock was set back
     rows.push_back(rows[8]); // two successes of one task: the first counts
     return rows;
 }

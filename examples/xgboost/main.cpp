@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Any classifier plugs into a forecast: here XGBoost through its C API, beside the trees of the library,
-/// which are to say the same.
+/// A forecast works with any classifier: here XGBoost through its C API, beside the trees of the library,
+/// which must give the same result.
 
 #include <straggle/learn/boosted_trees_trainer.hpp>
 #include <straggle/learn/forecast.hpp>
@@ -75,7 +75,7 @@ static_assert(straggle::learn::classifier<xgboost>);
 //! [xgboost]
 
 int main() {
-    // Nodes whose three features drift; they are weak in the next month where the first two are high.
+    // Nodes whose three features drift; they are weak in the next month if the first two are high.
     std::vector<straggle::learn::node_period<int>> months(5);
     std::uint64_t state = 1;
     auto const unit = [&state] {

@@ -9,9 +9,9 @@
 
 namespace straggle_replay {
 
-/// What the program wants to know about an attempt.
+/// The data of an attempt.
 enum class column : std::size_t { job, task, attempt, node, start, end, status, input };
-/// What it wants to know about a report of progress.
+/// The data of a progress report.
 enum class progress_column : std::size_t { job, task, attempt, time, progress };
 
 } // namespace straggle_replay

@@ -26,7 +26,7 @@ number number_in(csv_table<Column> const& rows, Column c) {
 bool is_readable(number const& n) {
     return n.kind != number_kind::unreadable && n.kind != number_kind::not_finite;
 }
-// Whether a readable number is a time that can be reckoned with, or nothing.
+// Whether a readable number is a time in the supported range, or empty.
 bool is_in_range(number const& n, time_unit unit) {
     return n.kind == number_kind::missing || moment_of(n, unit);
 }
@@ -89,7 +89,7 @@ straggle::attempt_status status_of(readers::ending how) {
                                           : straggle::attempt_status::failed;
 }
 
-// What an engine wrote. Attempts that had not ended are left out: nobody knows how late they became.
+// A log of an engine. Attempts that had not ended are skipped: their final lateness is unknown.
 void read_log(history& h, task_names& known, options const& o, readers::opened_history opened,
               bool show_progress) {
     readers::reading_report const report = readers::read_history(
@@ -100,7 +100,7 @@ void read_log(history& h, task_names& known, options const& o, readers::opened_h
             attempt a;
             a.job = add_name(h.jobs, from.job);
             a.node = add_name(h.nodes, from.node);
-            // A task without a name is one of its own.
+            // A task without a name is a separate one.
             a.task = from.task.empty() ? known.tasks.insert("#" + std::to_string(h.attempts.size()))
                                        : known.tasks.insert(from.task);
             a.number = known.numbers.insert(std::to_string(from.number));
@@ -128,7 +128,7 @@ bool read_attempts(history& h, task_names& known, options const& o, bool show_pr
     return true;
 }
 
-// Whether reports say of which attempt they are.
+// Whether reports name their attempt.
 bool read_reports(std::vector<report>& reports, history& h, task_names const& known, options const& o,
                   bool show_progress) {
     using enum progress_column;

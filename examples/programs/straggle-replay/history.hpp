@@ -31,7 +31,7 @@ struct attempt {
     double input = 0; ///< 0: unknown
 };
 
-/// One report of progress. Empty is unknown; a name that no attempt has is `unknown_name`.
+/// One report of progress. Empty is unknown; a name that occurs in no attempt is `unknown_name`.
 struct report {
     std::optional<std::uint32_t> job, task;
     std::uint32_t number = 0;
@@ -42,15 +42,15 @@ inline constexpr std::uint32_t unknown_name = 0xffffffffu;
 
 using recording = replaying::recording<std::uint32_t, std::uint32_t, moment>;
 
-/// Rows that no attempt, or report, could be made of.
+/// Rows that could not be converted to an attempt or a report.
 struct left_out_rows {
     unreadable_rows unparsable, out_of_range;
     [[nodiscard]] std::uint64_t count() const { return unparsable.count + out_of_range.count; }
 };
 
 struct history {
-    std::string file, progress_file;      ///< as messages call them; the second empty if there is none
-    std::vector<attempt> attempts;        ///< by row, but for unreadable ones
+    std::string file, progress_file;      ///< their names in messages; the second empty if there is none
+    std::vector<attempt> attempts;        ///< by row, except unreadable ones
     straggle::interner<std::string> jobs; ///< names
     straggle::interner<std::string> nodes;
     std::vector<std::string> read; ///< sentences about the log, unless it is CSV
@@ -58,11 +58,10 @@ struct history {
     std::optional<straggle_replay::recording> tape; ///< of the attempts, and the reports if there are any
 };
 
-/// Reads the files, or makes a history up; a `failure` names file and line.
+/// Reads the files, or simulates a history; a `failure` names file and line.
 [[nodiscard]] history read_history(options const& o, bool show_progress);
 
-/// What comes of attempts and reports. @param numbered whether attempts, and whether reports, say which
-/// attempt
+/// Records attempts and reports. @param numbered whether attempts, and whether reports, name the attempt
 void put_on_tape(history& h, std::vector<report> const& reports, bool attempts_numbered,
                  bool reports_numbered, bool with_input);
 

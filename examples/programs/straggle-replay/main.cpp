@@ -21,7 +21,7 @@ namespace {
 
 using namespace program;
 
-// What nodes were like, and how far the replay is.
+// Remembers what nodes were like, and shows the progress of the replay.
 class watched_memory : public node_memory {
   public:
     watched_memory(history const& h, bool show_progress)

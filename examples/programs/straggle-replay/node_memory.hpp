@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How slow nodes were in earlier jobs: what a warm detector is told.
+/// How slow nodes were in earlier jobs: the knowledge of a warm detector.
 #pragma once
 
 #include "history.hpp"

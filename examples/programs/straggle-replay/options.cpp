@@ -181,7 +181,7 @@ options resolve(arguments const& a) {
             o.detectors.push_back(d);
     }
     if (o.detectors.empty()) o.detectors = every_detector();
-    // What is wrong with them is better said before a long file is read.
+    // Errors in them are better reported before a long file is read.
     for (std::string const& d : o.detectors) static_cast<void>(make_contestant(d, known_of(o)));
     if (a.format) o.format = choose("--format", *a.format, formats);
     if (a.report) o.report = *a.report;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What was found, and the forms in which it leaves the program.
+/// The results and their output formats.
 #pragma once
 
 #include "history.hpp"
@@ -19,13 +19,13 @@
 
 namespace straggle_replay {
 
-/// One detector and what it was worth.
+/// One detector and its results.
 struct scored {
     std::string detector;
     straggle::evaluate::detection_metrics metrics;
 };
 
-/// All there is to say.
+/// Everything to print.
 struct result {
     straggle_replay::options const& options;
     straggle_replay::history const& history;
@@ -45,10 +45,10 @@ struct rejected_records {
 [[nodiscard]] std::vector<rejected_records> rejected_attempts(history const& h);
 [[nodiscard]] std::vector<rejected_records> rejected_reports(history const& h);
 
-/// Tasks that were overtaken by a copy, and nobody knows what they would have taken.
+/// Tasks that were overtaken by a copy, so that their full time is unknown.
 [[nodiscard]] std::uint64_t undecided(result const& r);
 
-/// What is usual, in words.
+/// The definition of the usual time, in words.
 [[nodiscard]] std::string usual_text(options const& o);
 /// When the detectors looked, in words.
 [[nodiscard]] std::string looks_text(options const& o);

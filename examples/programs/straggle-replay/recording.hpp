@@ -3,8 +3,7 @@
 
 /// @file
 /// A recorded history that can be replayed: which attempts of which tasks ran where and when, and what
-/// progress they reported. What cannot be true is rejected and counted by reason; the rest is put in order of
-/// time.
+/// progress they reported. Impossible records are rejected and counted by reason; the rest is sorted by time.
 #pragma once
 
 #include <straggle/base/contract.hpp>
@@ -53,7 +52,7 @@ concept reading_aggregate = requires(Fields const& f) {
     f.progress;
 };
 
-// A time that looks can be taken at: it shows its number, and lengths of time can be added to it.
+// A time for looks: its number is accessible, and lengths of time can be added to it.
 template <class Time>
 concept replayable_time =
     base::time_like<Time> && requires(Time const& t) { static_cast<Time>(t + (t - t)); } &&
@@ -63,7 +62,7 @@ concept replayable_time =
 template <class Field, class Records>
 using recorded_id = owned_identifier_t<detail::field_value_t<Field, std::ranges::range_value_t<Records>>>;
 
-// What attempts are told apart by; anything where they are not.
+// What distinguishes attempts; anything if they are not distinguished.
 template <class Field, class Record>
 struct attempt_name {
     using type = owned_identifier_t<detail::field_value_t<Field, Record>>;
@@ -101,7 +100,7 @@ constexpr bool is_in_range(Time const& t) noexcept {
         return true;
 }
 
-// A number as a double; 0 where there is none above that.
+// A number as a double; 0 unless it is above 0.
 template <class Field>
 double positive_or_0(Field const& field) noexcept {
     if (!detail::is_present(field)) return 0;
@@ -109,8 +108,8 @@ double positive_or_0(Field const& field) noexcept {
     return x > 0 && detail::is_finite(x) ? x : 0;
 }
 
-// What `replayer` sees of a recording, and how it makes a `starting_job`. (A friend that is a constrained
-// template makes clang 19 crash.)
+// What `replayer` sees of a recording, and how it makes a `starting_job`. (A constrained friend template
+// makes clang 19 crash.)
 struct replay_access {
     template <class Recording>
     static auto const& tape(Recording const& r) noexcept {
@@ -133,7 +132,7 @@ struct taped_attempt {
     Time start, end;
     Time last_report{};
     double last_progress = 0;
-    double input = 0, usual = 0, predicted = 0; // 0: not known
+    double input = 0, usual = 0, predicted = 0; // 0: unknown
     std::uint32_t task = no_attempt, node = 0, row = 0;
     attempt_status status = attempt_status::success;
     bool reported = false;
@@ -151,7 +150,7 @@ struct taped_reading {
 struct taped_task {
     std::uint32_t job = no_attempt;
     std::uint32_t first = 0, count = 0;       // its attempts, in `tape::of_tasks`
-    std::uint32_t original = no_attempt;      // of the run that decides
+    std::uint32_t original = no_attempt;      // of the deciding run
     std::uint32_t winner = no_attempt;        // the first success
     std::uint32_t run_first = 0, run_end = 0; // the run, in `tape::of_tasks`
 };
@@ -166,12 +165,12 @@ struct tape {
     std::vector<taped_reading<Time>> readings; // by time, then row
     std::vector<taped_task> tasks;             // in order of first appearance
     std::vector<taped_job> jobs;               // the same
-    std::vector<std::uint32_t> places;         // where an attempt is now, in order of reading
+    std::vector<std::uint32_t> places;         // the place of each attempt, in order of reading
     std::vector<std::uint32_t> by_end;         // attempts by end, then place
     std::vector<std::uint32_t> of_tasks;       // attempts of each task, by start
     std::vector<Time> reach;                   // the latest end of the task's attempts up to there
 
-    // Once all attempts are there, in order of reading.
+    // After all attempts have been added, in order of reading.
     void settle() {
         sort_attempts();
         sort_by_end();
@@ -185,11 +184,11 @@ struct tape {
                   });
     }
 
-    // The oldest attempt of a task that ran then; if none did, one that begins later or is over.
+    // The oldest attempt of a task that ran then; if none did, one that begins later or has ended.
     [[nodiscard]] std::uint32_t running_at(std::uint32_t task, Time const& at) const {
         taped_task const& t = tasks[task];
         auto const *const first = reach.data() + t.first, *const end = first + t.count;
-        // The reach grows: where it gets past a time, an attempt ends after it.
+        // The reach grows: where it exceeds a time, an attempt ends after it.
         auto place = static_cast<std::size_t>(std::lower_bound(first, end, at) - reach.data());
         if (place == t.first + t.count) --place;
         if (at < attempts[of_tasks[place]].start && place > t.first) --place;
@@ -239,7 +238,7 @@ struct tape {
         }
     }
     void find_run(taped_task& t) const {
-        std::uint32_t begin = t.first; // of the run going on
+        std::uint32_t begin = t.first; // of the current run
         for (std::uint32_t place = t.first; place < t.first + t.count; ++place) {
             std::uint32_t const i = of_tasks[place];
             taped_attempt<Time> const& a = attempts[i];
@@ -256,8 +255,8 @@ struct tape {
     }
 };
 
-/// Which members of a recorded attempt are what. An aggregate meant for designated initializers; all but job,
-/// task, node, start and end may be left out. Any projection may yield a `std::optional`.
+/// The meaning of a recorded attempt's members. An aggregate for designated initializers; all except job,
+/// task, node, start and end are optional. Any projection may yield a `std::optional`.
 /// @par Example
 /// `recorded_fields{.job = &row::job, .task = &row::task, .node = &row::host, .start = &row::begin,
 /// .end = &row::end}`
@@ -273,16 +272,16 @@ struct recorded_fields {
     [[no_unique_address]] End end{};         ///< `time_field`, of the same type
     [[no_unique_address]] Status status{};   ///< `status_field`; without it every attempt is a success
     [[no_unique_address]] Attempt attempt{}; ///< identifies an attempt of its task; without it each is new
-    [[no_unique_address]] Input input{};     ///< `input_field`: shown to detectors; without it 1
-    /// `duration_field`: how long the task usually takes, to judge it by; without it, or where it is not
+    [[no_unique_address]] Input input{};     ///< `input_field`: passed to detectors; without it 1
+    /// `duration_field`: the usual time of the task, by which it is judged; without it, or where it is not
     /// above 0, a quantile of the times of its job.
     [[no_unique_address]] Usual usual{};
-    /// `duration_field`: how long the task was expected to take before it ran; told to detectors when it has
-    /// finished (`job_progress::finished`). Without it nothing was known.
+    /// `duration_field`: the time expected before the task ran; passed to detectors when it has finished
+    /// (`job_progress::finished`). Without it no expectation is passed.
     [[no_unique_address]] Predicted predicted{};
 };
 
-/// Which members of a recorded reading of progress are what. An aggregate meant for designated initializers.
+/// The meaning of the members of a progress reading. An aggregate for designated initializers.
 template <class Job = base::no_field, class Task = base::no_field, class Time = base::no_field,
           class Progress = base::no_field, class Attempt = base::no_field>
 struct reading_fields {
@@ -293,7 +292,7 @@ struct reading_fields {
     [[no_unique_address]] Attempt attempt{}; ///< without it: the task's attempt that ran then, the older one
 };
 
-/// What tells attempts of one task apart: a number or a name.
+/// Distinguishes the attempts of one task: a number or a name.
 template <class Field, class Record>
 concept attempt_number_field =
     base::projection_of<Field, Record> && base::identifier<detail::field_value_t<Field, Record>>;
@@ -332,16 +331,16 @@ enum class recording_fault : std::uint8_t {
     not_finite,       ///< the start or the end is NaN or infinite
     out_of_range,     ///< beyond half of what its type can hold, so that differences may not fit
     end_before_start, ///< start and end are the wrong way round
-    duplicate,        ///< the same attempt of the same task was there before
+    duplicate,        ///< the same attempt of the same task occurred before
 };
-/// How many reasons there are.
+/// Number of reasons.
 inline constexpr std::size_t recording_fault_count = 6;
-/// How many reasons there are, for `record::reason_counts`.
+/// Number of reasons, for `record::reason_counts`.
 [[nodiscard]] constexpr std::size_t reason_count(recording_fault) noexcept {
     return recording_fault_count;
 }
 
-/// The name of a reason as it stands in the source, for logs and JSON.
+/// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(recording_fault f) noexcept {
     constexpr std::array<std::string_view, recording_fault_count> names{
         "missing_name", "missing_time", "not_finite", "out_of_range", "end_before_start", "duplicate"};
@@ -358,14 +357,14 @@ enum class reading_fault : std::uint8_t {
     after_end,     ///< the attempt was over
     out_of_order,  ///< an earlier one of the attempt, in the order of the range, is of a later time
 };
-/// How many reasons there are.
+/// Number of reasons.
 inline constexpr std::size_t reading_fault_count = 7;
-/// How many reasons there are, for `record::reason_counts`.
+/// Number of reasons, for `record::reason_counts`.
 [[nodiscard]] constexpr std::size_t reason_count(reading_fault) noexcept {
     return reading_fault_count;
 }
 
-/// The name of a reason as it stands in the source, for logs and JSON.
+/// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(reading_fault f) noexcept {
     constexpr std::array<std::string_view, reading_fault_count> names{
         "missing_field", "bad_progress", "bad_time",    "unknown_task",
@@ -373,7 +372,7 @@ inline constexpr std::size_t reading_fault_count = 7;
     return names[static_cast<std::size_t>(f)];
 }
 
-/// What became of what was read.
+/// The counts of what was read.
 /// @tparam Fault `recording_fault` or `reading_fault`
 /// @par Guarantees
 /// `seen == used + total_rejected()`
@@ -394,14 +393,14 @@ using recording_counts = fault_counts<recording_fault>;
 /// Of readings.
 using reading_fault_counts = fault_counts<reading_fault>;
 
-/// What became of a task of the history.
+/// The outcome of a task in the history.
 enum class task_fate : std::uint8_t {
     finished,        ///< an attempt succeeded, and it is known how the first of its run went
     never_finished,  ///< no attempt succeeded
-    original_failed, ///< a copy succeeded, but the attempt it was a copy of had failed before: not too slow
+    original_failed, ///< a copy succeeded, but its original had failed before: it was not too slow
 };
 
-/// A history in order of time, ready to be replayed as often as you like. It keeps nothing of the records.
+/// A history in order of time, which can be replayed any number of times. It keeps nothing of the records.
 ///
 /// Attempts of one task that overlap in time are a *run*: its first attempt is the *original*, the others are
 /// speculative copies. (What the record itself calls speculative is not asked: real histories are often wrong
@@ -423,7 +422,7 @@ class recording {
     /// What jobs and nodes are looked up by.
     using node_key = typename interner<NodeId>::key_type;
 
-    /// A history of times alone: nobody has reported anything.
+    /// A history of times without any progress reports.
     /// @param attempts any input range of records, in any order
     /// @param fields a `recorded_fields` that names the members of a record
     template <std::ranges::input_range Attempts, class Fields>
@@ -451,22 +450,22 @@ class recording {
         tape_.sort_readings();
     }
 
-    /// What became of the attempts.
+    /// The counts of the attempts.
     [[nodiscard]] recording_counts const& attempts() const noexcept { return attempts_; }
-    /// What became of the readings.
+    /// The counts of the readings.
     [[nodiscard]] reading_fault_counts const& readings() const noexcept { return readings_; }
-    /// How many jobs have a usable attempt, in order of first appearance.
+    /// Number of jobs with a usable attempt, in order of first appearance.
     [[nodiscard]] std::size_t jobs() const noexcept { return tape_.jobs.size(); }
-    /// How many nodes there are, in order of first appearance.
+    /// Number of nodes, in order of first appearance.
     [[nodiscard]] std::size_t nodes() const noexcept { return nodes_.size(); }
-    /// How many tasks there are, in order of first appearance.
+    /// Number of tasks, in order of first appearance.
     [[nodiscard]] std::size_t tasks() const noexcept { return tape_.tasks.size(); }
 
     /// The name of a job. @pre `job < jobs()`
     [[nodiscard]] JobId const& job(std::size_t job) const { return jobs_[static_cast<std::uint32_t>(job)]; }
     /// The job of a task. @pre `task < tasks()`
     [[nodiscard]] std::size_t job_of(std::size_t task) const { return tape_.tasks[task].job; }
-    /// What became of a task. @pre `task < tasks()`
+    /// The outcome of a task. @pre `task < tasks()`
     [[nodiscard]] task_fate fate_of(std::size_t task) const {
         taped_task const& t = tape_.tasks[task];
         if (t.winner == no_attempt) return task_fate::never_finished;
@@ -484,7 +483,7 @@ class recording {
   private:
     friend struct replay_access;
 
-    // Names that are needed while reading only. Pairs of indices in one word.
+    // Names that are needed only while reading. Pairs of indices in one word.
     template <class Fields, class Record>
     struct names {
         using task_name = owned_identifier_t<detail::field_value_t<decltype(Fields::task), Record>>;

@@ -2,9 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How good would a straggler detector have been on what has already happened? Plays a recorded history
-/// again, shows every job to any number of detectors as a scheduler would have seen it then, and measures
-/// what they said.
+/// How good would a straggler detector have been on the past? Replays a recorded history, shows every job to
+/// any number of detectors as a scheduler would have seen it then, and evaluates what they named.
 #pragma once
 
 #include "recording.hpp"
@@ -36,7 +35,7 @@ using namespace straggle::evaluate;
 template <class Time>
 class replay_stage {
   public:
-    // To before the beginning. The tape stays where it is until the end.
+    // Moves to the time before the beginning. The tape must stay in place until the end.
     void rewind(tape<Time> const& t) {
         tape_ = &t;
         progress_.assign(t.attempts.size(), std::nullopt);
@@ -54,15 +53,15 @@ class replay_stage {
         starts_ = ends_ = reports_ = 0;
     }
 
-    // Nothing will happen any more.
+    // No event is left.
     [[nodiscard]] bool is_over() const noexcept {
         return starts_ == tape_->attempts.size() && ends_ == starts_;
     }
-    // Nothing runs.
+    // No attempt runs.
     [[nodiscard]] bool is_idle() const noexcept { return starts_ == ends_; }
     // @pre there is one
     [[nodiscard]] Time next_start() const { return tape_->attempts[starts_].start; }
-    // When something happens next. @pre not over
+    // The time of the next event. @pre not over
     [[nodiscard]] Time next_time() const {
         tape<Time> const& t = *tape_;
         Time now = t.attempts[t.by_end[ends_]].end;
@@ -80,7 +79,7 @@ class replay_stage {
             bool const may_end = ends_ < t.by_end.size() && !(now < t.attempts[t.by_end[ends_]].end);
             if (!may_start && !may_end) break;
             std::uint32_t const ending = may_end ? t.by_end[ends_] : no_attempt;
-            // One that has not begun takes no time: it ends at once when it does.
+            // An attempt of length 0 that has not begun: it ends as soon as it begins.
             bool const end_first = may_end && ending < starts_ &&
                                    (!may_start || !(t.attempts[starts_].start < t.attempts[ending].end));
             if (end_first) {
@@ -98,7 +97,7 @@ class replay_stage {
         }
     }
 
-    // Calls show(now) for each job with running tasks, those that began first first. Returns how many.
+    // Calls show(now) for each job with running tasks, in order of their beginning. Returns their number.
     template <class Show>
     std::uint64_t present_all(Time const& now, Show& show) {
         std::uint64_t looks = 0;
@@ -106,7 +105,7 @@ class replay_stage {
         retire();
         return looks;
     }
-    // The same for jobs to which something has happened since.
+    // The same for jobs with an event since then.
     template <class Show>
     std::uint64_t present_touched(Time const& now, Show& show) {
         std::uint64_t looks = 0;
@@ -116,9 +115,9 @@ class replay_stage {
         return looks;
     }
 
-    // The job that is shown.
+    // The job being shown.
     [[nodiscard]] detect::job_view const& view() const noexcept { return view_; }
-    // Which task of the tape a suspect of it is, by its row.
+    // The task on the tape of a suspect, by its row.
     [[nodiscard]] std::uint32_t task_of(std::uint32_t row) const {
         STRAGGLE_EXPECTS(row < task_of_row_.size() && task_of_row_[row] != no_attempt);
         return task_of_row_[row];
@@ -179,7 +178,7 @@ class replay_stage {
         job.attempts_left = tape_->jobs[j].attempts;
         announce.begins(j, now, job.progress);
     }
-    // Jobs whose attempts have all ended give their memory to others.
+    // Jobs whose attempts have all ended pass on their memory.
     void retire() {
         std::erase_if(live_, [this](std::uint32_t slot) {
             if (pool_[slot].attempts_left > 0) return false;
@@ -207,7 +206,7 @@ class replay_stage {
         show(now);
         return true;
     }
-    // One of each task that runs: the attempt that is furthest.
+    // One per running task: its most advanced attempt.
     void gather(live_job& job, Time const& now) {
         shown_.clear();
         std::erase_if(job.running, [&](std::uint32_t i) {
@@ -228,7 +227,7 @@ class replay_stage {
     }
 
     tape<Time> const* tape_ = nullptr;
-    std::size_t starts_ = 0, ends_ = 0, reports_ = 0; // how far on the tape
+    std::size_t starts_ = 0, ends_ = 0, reports_ = 0; // positions on the tape
     std::vector<std::optional<double>> progress_;     // by attempt: the last reading
     std::vector<char> done_;                          // by task
     std::vector<std::uint32_t> place_;                // by task: in `shown_`, if it is there
@@ -241,7 +240,7 @@ class replay_stage {
     detect::job_view view_;
 };
 
-/// Something that names suspects when shown a job: a `straggler_scan`, or a callable like it.
+/// Names suspects when shown a job: a `straggler_scan`, or a callable like it.
 template <class Scan>
 concept job_scan = requires(Scan& scan, detect::job_view const& job) {
     { scan(job) } -> std::ranges::input_range;
@@ -256,16 +255,16 @@ concept job_scans =
     job_scan<Scans> || (std::ranges::forward_range<Scans> &&
                         job_scan<std::remove_reference_t<std::ranges::range_reference_t<Scans>>>);
 
-/// A job that begins while a history is replayed: the moment to say what is known of the nodes by then.
+/// A job that begins while a history is replayed: the moment to pass what is known about the nodes by then.
 template <base::identifier JobId, base::identifier NodeId, replayable_time Time>
 class starting_job {
   public:
-    /// How the job is called.
+    /// The name of the job.
     [[nodiscard]] JobId const& job() const noexcept { return *job_; }
     /// When its first attempt begins: now.
     [[nodiscard]] Time const& now() const noexcept { return *now_; }
-    /// Says how much longer tasks take on a node than elsewhere, as `job_progress::set_slowdown`.
-    /// @return whether the history knows the node
+    /// Sets how much longer tasks take on a node than elsewhere, like `job_progress::set_slowdown`.
+    /// @return whether the history contains the node
     /// @pre `factor > 0`
     bool set_slowdown(typename interner<NodeId>::key_type node, double factor) {
         std::uint32_t const n = nodes_->find(node);
@@ -273,7 +272,7 @@ class starting_job {
         progress_->set_slowdown(n, factor);
         return true;
     }
-    /// Says how many tasks of this kind the cluster can run at once, as `job_progress::set_slots`.
+    /// Sets how many tasks of this kind the cluster can run at once, like `job_progress::set_slots`.
     void set_slots(std::uint64_t slots) noexcept { progress_->set_slots(slots); }
 
   private:
@@ -288,16 +287,16 @@ class starting_job {
     detect::job_progress<std::uint32_t, Time>* progress_;
 };
 
-/// What the scheduler has learned by itself while the history goes on: `begins(job)` is called with a
-/// `starting_job`, `finished(row)` with the place of an attempt in the user's range that has finished its
-/// task just now. Calls come in order of time, so whatever is learned is of the past.
+/// What the scheduler itself has learned in the course of the history: `begins(job)` is called with a
+/// `starting_job`, `finished(row)` with the place in the user's range of an attempt that has just finished
+/// its task. Calls come in order of time, so everything learned is from the past.
 template <class Knowledge, class JobId, class NodeId, class Time>
 concept replay_knowledge = requires(Knowledge& k, starting_job<JobId, NodeId, Time>& job, std::size_t row) {
     k.begins(job);
     k.finished(row);
 };
 
-/// What was replayed, once for all detectors.
+/// The counts of a replay, the same for all detectors.
 /// @par Guarantees
 /// `tasks == judged + never_finished + original_failed + usual_unknown`
 struct replay_counts {
@@ -353,13 +352,13 @@ class replayer {
 
     /// How to replay.
     struct options {
-        /// Between two looks; zero: whenever something happens to the job.
-        /// @pre not negative, and so large that adding it makes a later time
+        /// Time between two looks; zero: looks at every event of the job.
+        /// @pre not negative, and large enough that adding it gives a later time
         span_type interval{};
-        double quantile = 0.5;       ///< of the times in a job: what is usual, see `find_usual_time`
-        double usual = 0;            ///< above 0: that is usual instead, in seconds or as the times
-        std::uint64_t min_tasks = 2; ///< jobs in which fewer finished have no usual time
-        judging_options how{};       ///< what a straggler is, and what is in time
+        double quantile = 0.5;       ///< of the times in a job: the usual time, see `find_usual_time`
+        double usual = 0;            ///< above 0: the usual time instead, in seconds or the unit of times
+        std::uint64_t min_tasks = 2; ///< jobs in which fewer tasks finished have no usual time
+        judging_options how{};       ///< the definitions of a straggler, and of being in time
     };
 
     /// @param history outlives this
@@ -373,8 +372,8 @@ class replayer {
     replayer(recording<JobId, NodeId, Time> const&&, options = {}) = delete;
 
     /// Plays the history from the beginning to the end.
-    /// @param scans a `job_scan` each, or a range of them; what they have kept from earlier is theirs
-    /// @return what each of them was worth, in their order; valid until the next run
+    /// @param scans a `job_scan` each, or a range of them; they keep their earlier state
+    /// @return the results of each of them, in their order; valid until the next run
     template <job_scans... Scans>
     std::span<detection_metrics const> run(Scans&&... scans) {
         struct {
@@ -383,20 +382,20 @@ class replayer {
         } nothing;
         return play(nothing, scans...);
     }
-    /// The same with knowledge of the nodes; all detectors are shown it.
+    /// The same with knowledge about the nodes; all detectors receive it.
     template <replay_knowledge<JobId, NodeId, Time> Knowledge, job_scans... Scans>
     std::span<detection_metrics const> run(Knowledge&& knowledge, Scans&&... scans) {
         return play(knowledge, scans...);
     }
 
-    /// What each detector was worth in the last run.
+    /// The results of each detector in the last run.
     [[nodiscard]] std::span<detection_metrics const> metrics() const noexcept {
         return detail::span_of(metrics_);
     }
-    /// What was replayed.
+    /// The counts of the last replay.
     [[nodiscard]] replay_counts const& counts() const noexcept { return counts_; }
 
-    /// What one task was to one detector in the last run, to measure something else, or by job.
+    /// The outcome of one task for one detector in the last run, for other metrics, or by job.
     /// @pre `task < recording::tasks()`, `scan < metrics().size()`
     /// @return `status::insufficient_evidence` for tasks that are not judged
     [[nodiscard]] outcome<task_outcome> result_of(std::size_t task, std::size_t scan) const {
@@ -413,7 +412,7 @@ class replayer {
     using attempt = taped_attempt<Time>;
     using ticks = decltype(moment_of(std::declval<span_type const&>()));
     static constexpr std::uint32_t none = no_attempt;
-    static constexpr ticks quiet_steps = 1000; // so long nothing has to happen before looks are further apart
+    static constexpr ticks quiet_steps = 1000; // intervals without an event before looks are further apart
 
     [[nodiscard]] replaying::tape<Time> const& tape() const noexcept {
         return replay_access::tape(*history_);
@@ -448,7 +447,7 @@ class replayer {
         task_outcome o{.execution = original.time()};
         for (std::uint32_t place = task.run_first + 1; place < task.run_end; ++place) {
             attempt const& copy = t.attempts[t.of_tasks[place]];
-            if (&copy != &winner && !(copy.start < winner.end)) continue; // of something that had finished
+            if (&copy != &winner && !(copy.start < winner.end)) continue; // the task had finished
             ++o.copies;
             o.copies_time += copy.time();
         }
@@ -494,7 +493,7 @@ class replayer {
         stage_.rewind(tape());
     }
 
-    // Lets the stage tell of jobs and attempts by their names.
+    // Lets the stage announce jobs and attempts by their names.
     template <class Knowledge>
     struct announcer {
         recording<JobId, NodeId, Time> const& history;
@@ -530,7 +529,7 @@ class replayer {
             stage_.advance(announce, now);
             counts_.looks += stage_.present_all(now, show);
             if (stage_.is_over()) return;
-            // With nothing running, on to the next start.
+            // If nothing runs, continues at the next start.
             ticks next = static_cast<ticks>(step + 1);
             ticks const quiet = static_cast<ticks>(step - quiet_since);
             if (quiet >= quiet_steps) {
@@ -595,11 +594,11 @@ class replayer {
 
     recording<JobId, NodeId, Time> const* history_;
     options options_;
-    std::vector<double> usual_; // by task; 0 where it is not known
+    std::vector<double> usual_; // by task; 0 if unknown
     std::vector<detection_metrics> metrics_;
     replay_counts counts_;
 
-    std::vector<std::optional<double>> named_; // by detector and task: when first
+    std::vector<std::optional<double>> named_; // by detector and task: the time of the first
     replay_stage<Time> stage_;
 };
 

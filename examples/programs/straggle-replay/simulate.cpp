@@ -36,18 +36,18 @@ class simulation {
     std::vector<report> reports;
 
   private:
-    // Not those of the standard library, which differ from one to the other.
+    // The distributions of the standard library differ between vendors.
     double uniform() { return (static_cast<double>(engine_() >> 11) + 0.5) * 0x1p-53; }
     double normal() { return std::sqrt(-2 * std::log(uniform())) * std::cos(6.283185307179586 * uniform()); }
 
     void job(std::uint32_t j) {
         double const usual = 35 + 30 * uniform();
         std::vector<double> free(std::size_t{nodes} * slots, now_);
-        for (double& f : free) f += uniform(); // seconds until the scheduler gets there
+        for (double& f : free) f += uniform(); // seconds until the scheduler reacts
         for (std::uint32_t task = 0; task < tasks; ++task) {
             double time = usual * std::exp(0.08 * normal());
             if (uniform() < 0.02) time *= 1.5 + 2 * uniform();
-            double failed = 0; // when the attempt before did
+            double failed = 0; // when the previous attempt failed
             for (std::uint32_t number = 0;; ++number) {
                 auto const slot = std::ranges::min_element(free) - free.begin();
                 auto const node = static_cast<std::uint32_t>(slot) / slots;
@@ -83,7 +83,7 @@ class simulation {
             reports.push_back({j, task, number, milliseconds(begin + at), per_cent / 100});
         }
     }
-    // So that the last bits of a logarithm make no difference.
+    // Makes the last bits of a logarithm irrelevant.
     static moment milliseconds(double seconds) {
         return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
     }

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A history that never happened, to have something to look at: the same for the same seed.
+/// A simulated history to look at: the same for the same seed.
 #pragma once
 
 #include "history.hpp"

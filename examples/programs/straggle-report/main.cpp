@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// straggle-report: a page of a plan log, as straggle-watch writes it.
+/// straggle-report: draws a page from a plan log of straggle-watch.
 
 #include "../common/command_line.hpp"
 #include "../common/page.hpp"

@@ -40,7 +40,7 @@ bool flag(element of, char const* key) {
     bool yes = false;
     return of[key].get(yes) == simdjson::SUCCESS && yes;
 }
-// What is missing is null: an element of no document at all must not be asked for anything.
+// Missing elements are null: an element without a document must not be accessed.
 element part(element of, char const* key) {
     static simdjson::dom::parser parser;
     static element const nothing = parser.parse(std::string_view("null")).value_unsafe();
@@ -48,7 +48,7 @@ element part(element of, char const* key) {
     return of[key].get(found) == simdjson::SUCCESS ? found : nothing;
 }
 
-// Quantile of a sample, 0 where there is none.
+// Quantile of a sample, 0 for an empty one.
 double quantile(std::vector<double> values, double q) {
     if (values.empty()) return 0;
     auto const at = values.begin() + static_cast<std::ptrdiff_t>(q * static_cast<double>(values.size() - 1));
@@ -81,7 +81,7 @@ bool summary::add(element line) {
     return true;
 }
 
-// A task counts once, with the cause that was likeliest in the last plan that it was late in.
+// A task counts once, with its most likely cause in the last plan in which it was late.
 void summary::add_late(element plan) {
     std::map<std::string, std::string> next;
     simdjson::dom::array late;
@@ -104,7 +104,7 @@ void summary::add_plan(element plan) {
     if (plans_++ == 0) from_ = to_ = now;
     if (is_restart_ && restarts_.size() < most_restarts) restarts_.push_back(now);
     is_restart_ = false;
-    if (now < to_) close(to_); // the clock went back: what was open ends there
+    if (now < to_) close(to_); // the clock went back: open spans end there
     to_ = (std::max)(to_, now);
     is_shadow_ = is_shadow_ || flag(plan, "shadow");
     element const fleet = part(plan, "fleet"), ended = part(plan, "ended"), load = part(plan, "load");
@@ -177,7 +177,7 @@ void summary::close(double now) {
     }
 }
 
-// Of too many moments two neighbors become one.
+// When there are too many moments, merges pairs of neighbors.
 void summary::add_moment(moment const& m) {
     auto const merge = [](moment& to, moment const& from) {
         std::uint64_t const ended = to.ended + from.ended;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What a plan log says, as far as a page can show it: bounded, however long the log is.
+/// The content of a plan log, as far as a page can show it: bounded, however long the log is.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@
 
 namespace straggle_report {
 
-/// Keeps a sample of what it is given, each as likely as any other.
+/// Keeps a uniform random sample of what it receives.
 template <class T>
 class sample {
   public:
@@ -42,7 +42,7 @@ class sample {
 
 class summary {
   public:
-    /// Takes in a line; false for one that is no line of a plan log.
+    /// Takes a line; false if it is not a line of a plan log.
     bool add(simdjson::dom::element line);
     [[nodiscard]] std::uint64_t plans() const { return plans_; }
     /// The data of the page.
@@ -56,7 +56,7 @@ class summary {
     };
     struct node {
         std::vector<span> spans;
-        bool is_open = false; ///< the last span goes on
+        bool is_open = false; ///< the last span continues
     };
     struct moment {
         double at = 0, mean = 0, longest = 0;
@@ -79,13 +79,13 @@ class summary {
 
     std::map<std::string, node> nodes_;
     std::vector<moment> moments_;
-    std::uint64_t per_moment_ = 1; ///< plans that make one
+    std::uint64_t per_moment_ = 1; ///< plans in one moment
     sample<job> jobs_;
     sample<copy> copies_;
     std::uint64_t copies_won_ = 0, copies_lost_ = 0, probes_ = 0;
     double time_won_ = 0;
-    std::map<std::string, std::uint64_t> notes_, causes_; ///< of tasks that are late no more
-    std::map<std::string, std::string> late_;             ///< likeliest cause, by the names of the attempt
+    std::map<std::string, std::uint64_t> notes_, causes_; ///< of tasks that are no longer late
+    std::map<std::string, std::string> late_;             ///< most likely cause, by the names of the attempt
     std::vector<double> restarts_;
     std::string effects_ = "[]", counts_ = "{}";
     std::uint64_t plans_ = 0, most_nodes_ = 0, lost_spans_ = 0;

@@ -59,7 +59,7 @@ std::optional<bool> read_flag(straggle::byte_reader& in) {
 
 } // namespace
 
-// Each part behind its length: no two lists of parts give the same text.
+// Each part follows its length, so that no two lists of parts give the same text.
 std::string_view cluster::identity(attempt_names const& names) {
     key_.clear();
     auto const add = [this](std::string_view sent) {
@@ -93,7 +93,7 @@ place& cluster::at(std::string_view node) {
     return places_[number];
 }
 
-// Nothing is kept of a node that nothing is known of.
+// Keeps nothing of a node about which nothing is known.
 void cluster::leave(place const& here) {
     if (here.running == 0 && here.row == place::none) node_names_.erase(here.number);
 }
@@ -114,7 +114,7 @@ running_attempt* cluster::add(attempt_names const& names) {
     if (std::uint32_t const known = identities_.find(key); known != identities_.none) {
         running_attempt& row = running_[known];
         row.round = running_round_;
-        if (row.node != names.node) { // an attempt with an identity of its own may move
+        if (row.node != names.node) { // an attempt with its own identity may move
             --row.at->running;
             leave(*row.at);
             row.node = names.node;
@@ -131,7 +131,7 @@ running_attempt* cluster::add(attempt_names const& names) {
     }
     rows_[number] = static_cast<std::uint32_t>(order_.size());
     order_.push_back(number);
-    running_attempt& row = running_[number]; // as another one left it
+    running_attempt& row = running_[number]; // as its predecessor left it
     row.number = number;
     row.job = names.job;
     row.node = names.node;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What was told of the cluster: the attempts that run and the nodes, dense and by name.
+/// What was reported about the cluster: the running attempts and the nodes, dense and by name.
 #pragma once
 
 #include "records.hpp"
@@ -24,12 +24,11 @@
 
 namespace straggle_watch {
 
-/// By text, in its order: whatever names are made up, nothing gets slow, and what is stored depends on no
-/// hash.
+/// Ordered by text: no choice of names makes it slow, and stored data depend on no hash.
 template <class Value>
 using text_map = std::map<std::string, Value, std::less<>>;
 
-/// The names that an attempt is known by.
+/// The names that identify an attempt.
 struct attempt_names {
     std::string_view job;
     std::optional<std::string_view> task, attempt;
@@ -37,11 +36,11 @@ struct attempt_names {
     std::optional<double> start;
 };
 
-/// Attempts that run, and nodes.
+/// Running attempts, and nodes.
 ///
-/// @par Guarantees memory is bounded by the two numbers, and what has ended leaves its own to what begins;
-/// rows stay where they are but for removals, which put the last row in the gap: the same events give the
-/// same rows. Attempts are told apart by their names
+/// @par Guarantees memory is bounded by the two numbers, and what has ended leaves its memory to what begins;
+/// rows stay in place, except that removals move the last row into the gap: the same events give the same
+/// rows. Attempts are distinguished by their names
 class cluster {
   public:
     cluster(std::size_t most_nodes, std::size_t most_running)
@@ -54,23 +53,23 @@ class cluster {
         return order_ | std::views::transform(
                             [this](std::uint32_t n) -> running_attempt const& { return running_[n]; });
     }
-    // Of those, as a plan numbers them.
+    // One of these, as a plan numbers them.
     [[nodiscard]] running_attempt const& running(std::size_t row) const { return running_[order_[row]]; }
     [[nodiscard]] std::vector<told_node> const& nodes() const { return nodes_; }
 
-    /// The attempt of these names, or null.
+    /// The attempt with these names, or null.
     [[nodiscard]] running_attempt* find(attempt_names const& names);
-    /// Its record, made if there is none; null where there is no room. What it says is for the caller to
-    /// replace, but for its names.
+    /// Its record, created if there is none; null if there is no room. The caller must replace its contents,
+    /// except for the names.
     running_attempt* add(attempt_names const& names);
     void remove(running_attempt const& row);
 
     [[nodiscard]] told_node* find_node(std::string_view name);
     told_node* add_node(std::string_view name);
-    /// Forgets a node and what runs there. @return whether it was there
+    /// Forgets a node and what runs there. @return whether it existed
     bool remove_node(std::string_view name);
 
-    /// A list of all begins, with its first part; whatever is added from then on belongs to it.
+    /// Begins a complete list, with its first part; everything added from then on belongs to it.
     void begin_running_list() {
         if (!in_running_list_) ++running_round_;
         in_running_list_ = true;
@@ -79,12 +78,12 @@ class cluster {
         if (!in_node_list_) ++node_round_;
         in_node_list_ = true;
     }
-    /// It is complete: others are forgotten.
+    /// The list is complete: forgets all others.
     void end_running_list();
     void end_node_list();
 
     void write(straggle::byte_writer& out) const;
-    /// False where it makes no sense; then it is empty.
+    /// False if the data are invalid; then it is empty.
     bool read(straggle::byte_reader& in);
 
   private:
@@ -95,8 +94,8 @@ class cluster {
     void remove_row(std::size_t row) { remove(running_[order_[row]]); }
 
     std::size_t most_nodes_, most_running_;
-    straggle::interner<std::string> identities_; // what attempts are known by, as one text
-    std::string key_;                            // of the one that is looked for
+    straggle::interner<std::string> identities_; // the names that identify attempts, as one text
+    std::string key_;                            // of the one being looked up
     std::vector<running_attempt> running_;       // by number of the identity
     std::vector<std::uint32_t> rows_;            // the same
     std::vector<std::uint32_t> order_;           // numbers by row

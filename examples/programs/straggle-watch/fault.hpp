@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What can be wrong with a line, in the words of the protocol.
+/// The possible faults of a line, in the words of the protocol.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ inline constexpr std::size_t fault_count = 13;
     return names[static_cast<std::size_t>(f)];
 }
 
-/// What is wrong, and with which member.
+/// The fault, and its member.
 struct line_fault {
     fault what = fault::none;
     std::string_view detail{}; ///< lives as long as the program

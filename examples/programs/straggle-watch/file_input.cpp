@@ -21,7 +21,7 @@ file_input::file_input(std::string follow, options const& o, session& to)
     if (!follow_.empty()) open(session_.position());
 }
 
-// A file that is not there yet is waited for, and so is the writer of a pipe.
+// Waits for a file that does not exist yet, and for the writer of a pipe.
 void file_input::open(file_position const& from) {
     file_ = descriptor(::open(follow_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!file_.is_open()) {
@@ -88,7 +88,7 @@ bool file_input::read(answers& out) {
             return lines(block, first);
         },
         [&](std::uint64_t line) { take({.is = journal_entry::kind::too_long, .first_line = line}, 0, out); });
-    // What was skipped of a line that is too long was read, too.
+    // What was skipped of a line that is too long was read as well.
     if (!follow_.empty()) at_.offset += before - buffer_.left() - handed;
     return true;
 }

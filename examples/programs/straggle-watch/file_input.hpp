@@ -18,14 +18,14 @@ class file_input {
     file_input(std::string follow, options const& o, session& to);
 
     [[nodiscard]] int fd() const { return follow_.empty() ? 0 : file_.get(); }
-    /// Reads what there is, and takes it in. @return whether there was anything
+    /// Reads what is available, and processes it. @return whether there was anything
     bool read(answers& out);
-    /// Nothing will come any more.
+    /// The input has ended.
     [[nodiscard]] bool is_over() const { return is_over_; }
 
   private:
     void open(file_position const& from);
-    /// Whether the file was replaced or cut: then it is read from its beginning.
+    /// Whether the file was replaced or truncated: then it is read from its beginning.
     bool was_rotated();
     std::uint64_t take(journal_entry entry, std::size_t bytes, answers& out);
 

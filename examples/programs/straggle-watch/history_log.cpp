@@ -22,9 +22,8 @@ void append_line(std::string& out, json const& line) {
     out += '\n';
 }
 
-// When something would have ended that was planned to take `left` and had not ended at `time`: the median of
-// what is left of the distribution, straight lines between its three quantiles, and never beyond the last
-// one.
+// When an attempt that was planned to take `left` and had not ended at `time` would have ended: the median of
+// the rest of the distribution, linear between its three quantiles, and never beyond the last one.
 double still_expected(double planned, straggle::mitigate::time_range const& left, double time) {
     std::array<double, 4> const at{planned, planned + left.low, planned + left.middle, planned + left.high};
     constexpr std::array<double, 4> share{0, 0.1, 0.5, 0.9};

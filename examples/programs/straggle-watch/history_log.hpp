@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What the plan log tells beside plans: how long jobs took, and how races of copies went.
+/// What the plan log contains besides plans: how long jobs took, and the results of the races of copies.
 #pragma once
 
 #include "cluster.hpp"
@@ -17,7 +17,7 @@
 
 namespace straggle_watch {
 
-/// @par Guarantees bounded: of too many jobs those that ended longest ago are forgotten
+/// @par Guarantees bounded: beyond that, the jobs that ended longest ago are forgotten
 class history_log {
   public:
     static constexpr std::size_t most = std::size_t{1} << 16;

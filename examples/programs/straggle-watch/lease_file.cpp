@@ -22,7 +22,7 @@ lease_file::lease_file(std::string file, std::uint64_t who, double length)
     if (!fd_.is_open()) throw cannot_open(file_);
 }
 
-// Under the lock; what cannot be read is nobody's lease.
+// Under the lock; an unreadable lease is free.
 template <class Change>
 bool lease_file::change(Change&& change) {
     if (::flock(fd_.get(), LOCK_EX) != 0) return false;
@@ -53,7 +53,7 @@ bool lease_file::change(Change&& change) {
 }
 
 bool lease_file::hold(double wall) {
-    // Also where the clock went back.
+    // Also if the clock went back.
     if (wall >= asked_ && wall < asked_ + length_ / 4) return wall < until_;
     asked_ = wall;
     if (!change([&](auto& shared) { return shared.take(who_, wall, length_); })) until_ = -1e300;

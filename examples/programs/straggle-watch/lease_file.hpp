@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The lease of a cluster in a file that its deciders share: who holds it decides, the others learn.
+/// The lease of a cluster in a file that its deciders share: its holder decides, the others learn.
 #pragma once
 
 #include "posix.hpp"
@@ -16,9 +16,9 @@ class lease_file {
   public:
     /// @param length in seconds
     lease_file(std::string file, std::uint64_t who, double length);
-    /// Takes the lease or makes it longer, when it is time to. @return whether it is held
+    /// Takes or renews the lease, when it is due. @return whether it is held
     bool hold(double wall);
-    /// Gives it back.
+    /// Returns it.
     void release();
 
   private:

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Bytes as they come, cut into whole lines.
+/// Bytes as they arrive, divided into complete lines.
 #pragma once
 
 #include "watch.hpp"
@@ -16,7 +16,7 @@
 
 namespace straggle_watch {
 
-/// @par Guarantees holds at most one line that is not whole, of bounded length, and one block
+/// @par Guarantees holds at most one incomplete line, of bounded length, and one block
 class line_buffer {
   public:
     static constexpr std::size_t block = std::size_t{1} << 18;
@@ -33,8 +33,8 @@ class line_buffer {
     }
     void filled(std::size_t bytes) { end_ += bytes; }
 
-    /// Hands out what is whole: `lines(block, first_line)` returns how many lines it had, `too_long(line)`
-    /// is told of a line that was left out.
+    /// Passes on complete lines: `lines(block, first_line)` returns their number, `too_long(line)` is called
+    /// for a line that was skipped.
     template <class Lines, class TooLong>
     void take(Lines&& lines, TooLong&& too_long) {
         if (is_skipping_) {
@@ -57,16 +57,16 @@ class line_buffer {
             is_skipping_ = true;
         }
     }
-    /// The same at the end, where the last line may have no end of its own.
+    /// The same at the end, where the last line may not be terminated.
     template <class Lines>
     void take_rest(Lines&& lines) {
         if (!is_skipping_ && begin_ != end_) line_ += lines({bytes_.data() + begin_, end_ - begin_}, line_);
         begin_ = end_;
         is_skipping_ = false;
     }
-    /// Bytes that were not handed out yet.
+    /// Bytes that were not passed on yet.
     [[nodiscard]] std::size_t left() const { return end_ - begin_; }
-    /// Begins anew, at a line.
+    /// Starts again, at a line.
     void restart(std::uint64_t line) {
         begin_ = end_ = 0;
         line_ = line;

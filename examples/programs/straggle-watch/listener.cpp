@@ -16,7 +16,7 @@ namespace {
 using program::exit_status;
 using program::failure;
 
-// Makes way for the socket: of what was left by a process that is gone, and of nothing else.
+// Makes room for the socket: removes that of a process that has ended, and nothing else.
 void remove_stale(std::string const& path, sockaddr_un const& address) {
     struct stat found{};
     if (::lstat(path.c_str(), &found) != 0) return;
@@ -52,7 +52,7 @@ void listener::wait_for(std::vector<pollfd>& fds) const {
     bool const has_room = connections_.size() < options_.most_connections;
     fds.push_back({.fd = fd_.get(), .events = has_room ? short{POLLIN} : short{0}, .revents = 0});
     for (connection const& c : connections_) {
-        // Who does not take its answers is not listened to either.
+        // Does not read from a connection that does not read its answers.
         bool const is_behind = c.out.size() - c.sent > options_.waiting_output / 2;
         int const events = (is_behind || c.is_ending ? 0 : POLLIN) | (c.sent < c.out.size() ? POLLOUT : 0);
         fds.push_back({.fd = c.fd.get(), .events = static_cast<short>(events), .revents = 0});

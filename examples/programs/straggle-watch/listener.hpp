@@ -19,15 +19,15 @@ namespace straggle_watch {
 
 class listener {
   public:
-    /// A `failure` if the path is something else than a socket that nobody listens to.
+    /// A `failure` if the path is anything but a socket without a listener.
     listener(options const& o, session& to);
     listener(listener const&) = delete;
     listener& operator=(listener const&) = delete;
     ~listener();
 
-    /// Adds what there is to wait for.
+    /// Adds the descriptors to wait for.
     void wait_for(std::vector<pollfd>& fds) const;
-    /// Does what became possible. @param fds what `wait_for` added, in its order
+    /// Handles what is ready. @param fds what `wait_for` added, in its order
     void handle(std::span<pollfd const> fds);
     struct connection {
         descriptor fd;
@@ -35,10 +35,10 @@ class listener {
         std::string out;
         std::size_t sent = 0;
         bool wants_plans = true;
-        bool is_ending = false; ///< it says no more, and is over once it has its answers
+        bool is_ending = false; ///< it sends no more, and is over once it has its answers
         bool is_over = false;
     };
-    /// Sends a plan to all that want plans. @param but not to this one
+    /// Sends a plan to all connections that want plans. @param but except to this one
     void send_plans(std::string const& plans, connection const* but = nullptr);
 
   private:

@@ -33,7 +33,7 @@ descriptor take_signals() {
     sigemptyset(&set);
     for (int const s : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, s);
     ::sigprocmask(SIG_BLOCK, &set, nullptr);
-    for (int const s : {SIGPIPE, SIGXFSZ}) std::signal(s, SIG_IGN); // writes say that they failed
+    for (int const s : {SIGPIPE, SIGXFSZ}) std::signal(s, SIG_IGN); // writes return their errors
     return descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
@@ -62,9 +62,9 @@ class program_loop {
     }
 
   private:
-    // A reader that is stuck keeps nobody from ending this.
+    // A reader that is stuck must not prevent the end.
     static constexpr int last_wait_ms = 1000;
-    // There is no waiting for a file to grow: it is looked at ten times a second.
+    // The growth of a file cannot be waited for: it is checked ten times a second.
     static constexpr int file_interval_ms = 100;
 
     void wait() {

@@ -46,7 +46,7 @@ std::string_view members::name_of(simdjson::dom::element value, std::size_t plac
 
 std::optional<double> members::time(member m) {
     auto const x = number(m);
-    if (x && !(std::fabs(*x) < 0x1p63)) { // beyond, the library has no clock
+    if (x && !(std::fabs(*x) < 0x1p63)) { // beyond that, the library has no clock
         fail(fault::bad_value, m);
         return std::nullopt;
     }

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The members of a line of the protocol: each looked up once, and read as what it has to be.
+/// The members of a line of the protocol: each looked up once, and read with its required type.
 #pragma once
 
 #include "fault.hpp"
@@ -76,7 +76,7 @@ inline constexpr word_table member_names(std::array<std::string_view, member_cou
 /// Longest name, in bytes.
 inline constexpr std::size_t longest_name = 1024;
 
-/// The members of one object. The first fault sticks; what is read after it is nothing.
+/// The members of one object. The first fault sticks; everything read after it is empty.
 ///
 /// @par Guarantees views live until the next line is parsed, and those of names that were numbers until the
 /// next object is read
@@ -92,7 +92,7 @@ class members {
     }
 
     [[nodiscard]] bool has(member m) const { return (present_ >> static_cast<unsigned>(m) & 1u) != 0; }
-    /// As it was sent: see `plain`.
+    /// As sent: see `plain`.
     [[nodiscard]] std::optional<std::string_view> sent_name(member m) {
         if (!has(m)) return std::nullopt;
         std::string_view const found = name_of(value(m), static_cast<std::size_t>(m));
@@ -104,7 +104,7 @@ class members {
         auto const sent = sent_name(m);
         return sent ? std::optional(plain(*sent)) : sent;
     }
-    /// A double from whatever kind of number it is; simdjson has no infinity and no NaN.
+    /// A double from any kind of number; simdjson has no infinity and no NaN.
     [[nodiscard]] std::optional<double> number(member m) { return get<double>(m); }
     [[nodiscard]] std::optional<double> time(member m);        ///< between -2^63 and 2^63
     [[nodiscard]] std::optional<std::int64_t> count(member m); ///< from 0 to 2^53
@@ -125,18 +125,18 @@ class members {
         return otherwise;
     }
 
-    /// The same where it has to be there.
+    /// The same for a required member.
     [[nodiscard]] std::string_view needed_name(member m) { return needed(m, sent_name(m)); }
     [[nodiscard]] double needed_number(member m) { return needed(m, number(m)); }
 
-    /// The name in an element as it was sent, such as of an array; empty, and no fault, for what is none.
+    /// The name in an element as sent, for example of an array; empty, without a fault, if it is not one.
     [[nodiscard]] std::string_view name_of(simdjson::dom::element value, std::size_t place);
 
   private:
     [[nodiscard]] simdjson::dom::element const& value(member m) const {
         return values_[static_cast<std::size_t>(m)];
     }
-    // A call that returned an optional would take it through the memory, byte by byte: this does not.
+    // Returning an optional would pass it through memory, byte by byte.
     template <class T>
     bool read(member m, T& told);
     template <class T>
@@ -153,7 +153,7 @@ class members {
     std::uint64_t present_ = 0;
     line_fault fault_{};
     std::array<simdjson::dom::element, member_count> values_;
-    std::array<std::array<char, 24>, member_count> digits_; // of names that are numbers, behind their mark
+    std::array<std::array<char, 24>, member_count> digits_; // of names that are numbers, after their mark
 };
 
 } // namespace straggle_watch

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The numbers of the program in Prometheus' text format.
+/// The metrics of the program in Prometheus' text format.
 #pragma once
 
 #include "watch.hpp"

@@ -48,7 +48,7 @@ double in_seconds(char const* option, std::string const& text) {
     return static_cast<double>(parse_length(option, text)) / 1000;
 }
 
-// Sets `to` where the option was given.
+// Sets `to` if the option was given.
 void between(char const* option, std::optional<double> const& given, double low, double high, double& to) {
     if (!given) return;
     if (!(*given >= low && *given <= high))
@@ -176,7 +176,7 @@ std::optional<options> parse_command_line(int argc, char const* const* argv) {
     m.nodes.first_exclusion = (std::min)(m.nodes.first_exclusion, m.nodes.longest_exclusion);
     between("--first-exclusion", a.first_exclusion, 1e-3, m.nodes.longest_exclusion, m.nodes.first_exclusion);
     o.watch.keeps_log = !o.log.empty();
-    if (!o.lease.empty()) m.decider = 1; // whoever holds it; the file knows who that is
+    if (!o.lease.empty()) m.decider = 1; // the current holder, whom the file names
     return o;
 }
 

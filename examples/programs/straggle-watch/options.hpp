@@ -24,7 +24,7 @@ struct options {
     std::uint64_t waiting_output = std::uint64_t{16} << 20; ///< most bytes that a connection may leave unread
 };
 
-/// Nothing where help or the version were asked for.
+/// Empty if help or the version was requested.
 [[nodiscard]] std::optional<options> parse_command_line(int argc, char const* const* argv);
 
 } // namespace straggle_watch

@@ -27,7 +27,7 @@ std::string line_of(json const& j) {
 json name_or_null(std::optional<std::string> const& s) {
     return s ? name_json(*s) : json();
 }
-// JSON has no infinity where the schema wants a number.
+// JSON has no infinity, and the schema requires a number.
 double finite(double x, double otherwise) {
     return std::isfinite(x) ? x : otherwise;
 }

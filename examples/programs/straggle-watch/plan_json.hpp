@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What the program says, as lines of JSON.
+/// The output of the program, as lines of JSON.
 #pragma once
 
 #include "cluster.hpp"
@@ -33,7 +33,7 @@ struct plan_line {
     bool shadow, is_on, lists_all;
 };
 
-/// @param listed the nodes that the plan before listed as not healthy; becomes those of this plan
+/// @param listed the nodes that the previous plan listed as not healthy; updated to those of this plan
 [[nodiscard]] std::string plan_json(plan_line const& line, text_map<char>& listed);
 
 struct places_answer {

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Files, locks and the clock, as the system has them.
+/// Files, locks and clocks of the system.
 #pragma once
 
 #include "../common/failure.hpp"
@@ -61,14 +61,14 @@ class descriptor {
     ::clock_gettime(CLOCK_REALTIME, &now);
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
-/// Seconds of a clock that nobody sets.
+/// Seconds of a clock that is never set.
 [[nodiscard]] inline double steady_clock() {
     std::timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-/// False, with errno, where not all of it could be written.
+/// False, with errno, if not all of it could be written.
 [[nodiscard]] inline bool write_all(int fd, std::string_view text) {
     while (!text.empty()) {
         ssize_t const n = ::write(fd, text.data(), text.size());
@@ -82,7 +82,7 @@ class descriptor {
     return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
 }
 
-/// All of a file; empty, with errno, where it cannot be read.
+/// A whole file; empty, with errno, if it cannot be read.
 [[nodiscard]] inline std::vector<std::byte> read_all(int fd) {
     std::vector<std::byte> bytes;
     for (;;) {

@@ -16,7 +16,7 @@
 
 namespace straggle_watch {
 
-/// An attempt that has ended: views of a line. Names are as they were sent, here and below.
+/// An attempt that has ended: views of a line. Names are as sent, here and below.
 struct ended_attempt {
     std::string_view job, node;
     double start = 0, end = 0;
@@ -32,11 +32,11 @@ struct ended_attempt {
     }
 };
 
-/// What there is under the name of a node.
+/// The data under the name of a node.
 struct place {
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     std::uint32_t running = 0; ///< attempts
-    std::uint32_t row = none;  ///< of the node, if it was told
+    std::uint32_t row = none;  ///< of the node, if it was reported
     std::uint32_t number = 0;  ///< of the name
 };
 
@@ -48,7 +48,7 @@ struct running_attempt {
     std::optional<double> progress, reported, input, waited, deadline, weight;
     std::optional<std::int64_t> attempts;
     std::optional<bool> copy, may_copy;
-    std::uint64_t round = 0; ///< of the list it was in last
+    std::uint64_t round = 0; ///< the last list that contained it
     place* at = nullptr;
     std::uint32_t number = 0; ///< of its identity
 
@@ -65,7 +65,7 @@ struct told_node {
     std::optional<std::int64_t> slots, busy;
     std::optional<std::string> machine_class, domain;
     straggle::record::condition condition = straggle::record::condition::present;
-    std::uint64_t round = 0; ///< of the list it was in last
+    std::uint64_t round = 0; ///< the last list that contained it
     place const* at = nullptr;
 
     [[nodiscard]] std::string_view plain_name() const { return plain(name); }
@@ -73,7 +73,7 @@ struct told_node {
     [[nodiscard]] std::int64_t all_slots() const { return slots.value_or(1); }
 };
 
-/// What was told now; a string that is there keeps its memory.
+/// Assigns new data; an existing string keeps its memory.
 inline void assign(std::optional<std::string>& to, std::optional<std::string_view> from) {
     if (!from)
         to.reset();

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// 3 and "3" are the same name, and each comes back as it was sent.
+/// 3 and "3" are the same name, and each is returned as it was sent.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,16 +13,16 @@
 
 namespace straggle_watch {
 
-/// Stands before the digits of a name that was sent as a number: no UTF-8 has this byte, so no text is such a
-/// name.
+/// Precedes the digits of a name that was sent as a number: this byte does not occur in UTF-8, so no text is
+/// such a name.
 inline constexpr char number_mark = '\xFF';
 
-/// The name itself, however it was sent.
+/// The name itself, in whatever form it was sent.
 [[nodiscard]] constexpr std::string_view plain(std::string_view name) {
     return name.starts_with(number_mark) ? name.substr(1) : name;
 }
 
-/// A name as it was sent.
+/// A name in the form in which it was sent.
 [[nodiscard]] inline nlohmann::ordered_json name_json(std::string_view name) {
     if (!name.starts_with(number_mark)) return name;
     name = plain(name);

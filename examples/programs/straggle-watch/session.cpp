@@ -59,11 +59,11 @@ bool session::tick(answers& out) {
     double const now = steady_clock();
     bool has_news = false;
     if (options_.timer > 0 && now >= next_timer_) {
-        next_timer_ = (std::max)(next_timer_ + options_.timer, now); // what was missed is not made up for
+        next_timer_ = (std::max)(next_timer_ + options_.timer, now); // missed decisions are not made up for
         take({.is = journal_entry::kind::timer, .position = position()}, out);
         has_news = true;
     } else if (lease_) {
-        static_cast<void>(is_decider()); // keeps it, also between decisions
+        static_cast<void>(is_decider()); // renews the lease, also between decisions
     }
     if (state_ && now >= next_sync_) {
         state_->sync();

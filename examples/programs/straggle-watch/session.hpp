@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The watch with all that is around it: state, lease, log, metrics. Whatever brings lines gives them here.
+/// The watch and its surroundings: state, lease, log, metrics. All inputs pass their lines to it.
 #pragma once
 
 #include "lease_file.hpp"
@@ -21,17 +21,17 @@ class session {
   public:
     explicit session(options const& o);
 
-    /// Takes in an entry: first the journal, then the watch. @return how many lines it had
+    /// Processes an entry: first in the journal, then in the watch. @return the number of its lines
     std::uint64_t take(journal_entry entry, answers& out);
-    /// What is due: the timer, the journal on the disk, a snapshot, metrics. @return whether `out` has news
+    /// Does what is due: the timer, syncing the journal, a snapshot, metrics. @return whether `out` has news
     bool tick(answers& out);
-    /// In how many seconds `tick` is due.
+    /// Seconds until `tick` is due.
     [[nodiscard]] double next_tick() const;
 
     [[nodiscard]] std::string hello();
     [[nodiscard]] file_position position() const { return state_ ? state_->position() : file_position{}; }
     void reopen_log();
-    /// The last snapshot, and the lease back.
+    /// Takes the last snapshot, and returns the lease.
     void finish();
 
     std::uint64_t connections = 0; ///< open now

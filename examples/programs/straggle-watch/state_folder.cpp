@@ -44,7 +44,7 @@ std::vector<std::byte> sealed(journal_entry const& e, std::vector<std::byte> spa
     return std::move(out).seal(entry_frame, 1);
 }
 
-// The length of the frame that begins there; 0 where there is none.
+// The length of the frame that begins there; 0 if there is none.
 std::size_t frame_length(std::span<std::byte const> bytes) {
     if (bytes.size() < head_size + tail_size) return 0;
     straggle::byte_reader head(bytes.subspan(16, 8));
@@ -54,7 +54,7 @@ std::size_t frame_length(std::span<std::byte const> bytes) {
                : head_size + tail_size + static_cast<std::size_t>(payload);
 }
 
-// The numbers of the files of a name, the largest first.
+// The numbers of the files with a name, the largest first.
 std::vector<std::uint64_t> numbers(std::string const& folder, std::string_view prefix) {
     std::vector<std::uint64_t> found;
     for (auto const& file : fs::directory_iterator(folder)) {
@@ -167,7 +167,7 @@ void state_folder::replay(watch& to, std::uint64_t number) {
         position_ = e.position;
         left = left.subspan(length);
     }
-    if (!left.empty()) // the process died in the middle of it
+    if (!left.empty()) // the process ended while writing it
         std::fprintf(stderr, "straggle-watch: %s: the last %zu bytes are no whole entry and are left out\n",
                      file.c_str(), left.size());
 }
@@ -226,7 +226,7 @@ void state_folder::append(journal_entry const& entry) {
     entry_ = sealed(entry, std::move(entry_));
     if (!write_all(journal_.get(), as_text(entry_))) {
         is_broken_ =
-            true; // what came after half an entry could not be read again: the next snapshot heals it
+            true; // entries after half an entry could not be read again: the next snapshot repairs that
         complain(name("journal", number_));
         return;
     }
@@ -253,11 +253,11 @@ void state_folder::snapshot(watch const& of) {
             ::rename(part.c_str(), file.c_str()) != 0)
             return complain(file);
     }
-    sync(); // of the old journal: it is the way back should the new snapshot be spoilt
+    sync(); // the old journal is the fallback if the new snapshot is damaged
     ++number_;
     is_broken_ = !open_journal();
     ::fsync(self_.get());
-    for (char const* const what : {"snapshot", "journal"}) // the one before stays
+    for (char const* const what : {"snapshot", "journal"}) // keeps the previous one
         for (std::uint64_t const n : numbers(folder_, std::string(what) + "-"))
             if (n + 1 < number_) ::unlink(name(what, n).c_str());
 }

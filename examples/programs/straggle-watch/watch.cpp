@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t most_faults_told = 20;
 constexpr std::int64_t most_slots = std::int64_t{1} << 32; // of a node: those of all nodes can be summed
-// What a line may say it is.
+// The kinds of a line.
 enum class event_kind : std::uint8_t {
     hello,
     node,

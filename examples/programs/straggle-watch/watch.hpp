@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The protocol: lines in, answers out. It reads no clock and no file, so that the same lines at the same
-/// times give the same answers, in a test and when a journal is read again.
+/// The protocol: lines in, answers out. It reads no clock and no file, so the same lines at the same times
+/// give the same answers, in a test and when a journal is read again.
 #pragma once
 
 #include "cluster.hpp"
@@ -30,23 +30,23 @@ namespace straggle_watch {
 struct watch_options {
     straggle::mitigator_options mitigator{};
     bool shadow = false;
-    bool keeps_log = false; ///< job and copy lines are wanted
+    bool keeps_log = false; ///< job and copy lines are needed
     std::size_t most_running = std::size_t{1} << 20;
     std::size_t longest_line = std::size_t{4} << 20;
 };
 
-/// When and how lines came.
+/// When and how lines arrived.
 struct arrival {
-    std::optional<double> wall; ///< seconds since 1970, where the program's own clock counts
+    std::optional<double> wall; ///< seconds since 1970, if the program's own clock is used
     bool is_decider = true;     ///< whether this process holds the lease
 };
 
-/// What lines gave rise to, appended.
+/// The answers to lines, appended.
 struct answers {
-    std::string reply;       ///< for who sent them, with the plans in their order if it wants them
-    std::string plans;       ///< for everybody else
+    std::string reply;       ///< for the sender, with the plans in their order if it wants them
+    std::string plans;       ///< for all others
     std::string log;         ///< for the plan log, plans too
-    bool wants_plans = true; ///< who sent them does
+    bool wants_plans = true; ///< whether the sender wants plans
     void clear() {
         reply.clear();
         plans.clear();
@@ -54,7 +54,7 @@ struct answers {
     }
 };
 
-/// How often things happened, since ever.
+/// Counts since the beginning.
 struct tally {
     std::uint64_t lines = 0, plans = 0, copies = 0, kills = 0, places = 0;
     std::array<std::uint64_t, fault_count> faults{}; ///< by `fault`
@@ -65,13 +65,13 @@ struct tally {
     }
 };
 
-/// How long attempts took that succeeded since the last plan.
+/// How long attempts that succeeded since the last plan took.
 struct ended_times {
     std::uint64_t count = 0;
     double sum = 0, longest = 0;
 };
 
-/// Bytes that have to be readable behind every block of lines.
+/// Bytes that must be readable after every block of lines.
 inline constexpr std::size_t padding = simdjson::SIMDJSON_PADDING;
 
 class watch {
@@ -80,13 +80,13 @@ class watch {
     watch(watch const&) = delete;
     watch& operator=(watch const&) = delete;
 
-    /// Takes in whole lines. @param block with `padding` readable bytes behind it
+    /// Processes complete lines. @param block with `padding` readable bytes after it
     /// @param first_line number of its first line, for faults
-    /// @return how many lines there were
+    /// @return the number of lines
     std::uint64_t lines(std::string_view block, std::uint64_t first_line, arrival const& when, answers& out);
-    /// A line was longer than allowed, and left out.
+    /// A line was longer than allowed, and skipped.
     void too_long(std::uint64_t line, answers& out);
-    /// The timer says that it is time.
+    /// The timer has expired.
     void decide(arrival const& when, answers& out);
 
     [[nodiscard]] std::string hello(bool is_decider) const;
@@ -97,10 +97,10 @@ class watch {
     [[nodiscard]] std::optional<double> now() const { return now_; }
     [[nodiscard]] bool is_on() const { return is_on_; }
 
-    /// Says that this goes on where another process ended.
+    /// Notes that this continues the state of an earlier process.
     void restored() { was_restored_ = true; }
     [[nodiscard]] std::vector<std::byte> serialize() const;
-    /// @return `ok`; else why the bytes are refused, and it is not to be used any more
+    /// @return `ok`; otherwise why the bytes are rejected, and the watch must not be used any more
     [[nodiscard]] straggle::status restore(std::span<std::byte const> bytes);
 
   private:
@@ -130,7 +130,7 @@ class watch {
     cluster cluster_;
     history_log history_;
     straggle::cluster_load load_{};
-    straggle::mitigate::mitigator_counts base_{}; // of the processes before
+    straggle::mitigate::mitigator_counts base_{}; // of earlier processes
     tally tally_;
     ended_times ended_{};
     text_map<char> listed_; // nodes that were not healthy in the last plan
@@ -138,9 +138,9 @@ class watch {
     std::size_t faults_told_ = 0; // since the last plan
     bool is_on_ = true, was_restored_ = false;
 
-    // Of the line that is read.
+    // Of the current line.
     std::uint64_t line_ = 0;
-    double time_ = 0;                           // when it came
+    double time_ = 0;                           // when it arrived
     bool has_time_ = false, has_clock_ = false; // known at all; said by the line or by this machine
     answers* out_ = nullptr;
 };

@@ -80,7 +80,7 @@ void watch::on_progress() {
     if (!reported && has_time_) row->reported = time_;
 }
 
-// Start and end, of what was told of them; false with a fault.
+// Start and end, as far as they were reported; false with a fault.
 bool watch::read_end_times(ended_attempt& attempt, running_attempt const* row) {
     members& m = members_;
     auto start = m.time(member::start);
@@ -125,15 +125,15 @@ void watch::on_end() {
     if (!m.ok()) return;
     running_attempt const* const row = cluster_.find(names);
     if (!read_end_times(attempt, row)) return;
-    if (row != nullptr) { // what the start said and the end does not
+    if (row != nullptr) { // what the start reported and the end does not
         if (!attempt.task && row->task) attempt.task = *row->task;
         if (!attempt.kind && row->kind) attempt.kind = *row->kind;
         if (!attempt.input) attempt.input = row->input;
         if (!attempt.waited) attempt.waited = row->waited;
         if (!attempt.copy) attempt.copy = row->copy;
     }
-    // Without a clock of their own, ends move the time on between decisions. The library refuses those that
-    // lie too far ahead.
+    // Without a separate clock, ends advance the time between decisions. The library rejects those that are
+    // too far ahead.
     double const now = has_clock_ || (has_time_ && !(attempt.end > time_)) ? time_ : attempt.end;
     bool const is_used = mitigator_.observe(attempt, now);
     if (is_used && (!now_ || now > *now_)) now_ = now;

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which of the words of the protocol a text is.
+/// Recognizes the words of the protocol.
 #pragma once
 
 #include <array>
@@ -13,8 +13,7 @@
 
 namespace straggle_watch {
 
-/// A few words that are known when the program is compiled, each at a place of its own: at most one of them
-/// is looked at, and a text is compared as two numbers.
+/// A few words known at compile time, each in its own place: at most one of them is compared, as two numbers.
 template <std::size_t Count>
 class word_table {
   public:
@@ -26,7 +25,7 @@ class word_table {
     }
 
     [[nodiscard]] constexpr std::string_view operator[](std::size_t i) const { return words_[i]; }
-    /// Its number; `Count` for a text that is none of them.
+    /// Its number; `Count` if it is none of them.
     [[nodiscard]] constexpr std::size_t find(std::string_view text) const {
         if (text.empty() || text.size() > longest) return Count;
         letters const all = letters_of(text);
@@ -38,7 +37,7 @@ class word_table {
     static constexpr unsigned bits = 7;
     static constexpr std::size_t longest = 16;
 
-    // The letters of a text and its length: no two texts have the same.
+    // The letters of a text and its length: different for any two texts.
     struct letters {
         std::uint64_t first = 0, last = 0;
         std::uint32_t size = 0;
@@ -66,7 +65,7 @@ class word_table {
     [[nodiscard]] constexpr std::size_t place(letters const& all) const {
         return static_cast<std::size_t>((all.first ^ all.last << 20 ^ all.size) * factor_ >> (64 - bits));
     }
-    // Most factors fail, and compilers bound the steps that they take: so it is only bits that are compared.
+    // Most factors fail, and compilers bound the number of steps: so it compares only bits.
     [[nodiscard]] constexpr bool have_own_places(std::array<letters, Count> const& all) const {
         std::uint64_t taken[(std::size_t{1} << bits) / 64] = {};
         for (letters const& text : all) {
