@@ -76,7 +76,7 @@ lab=("$out/$here/effectiveness" --table "$here/scenarios/scenarios.csv"
 if ((drawn > 0)) && [[ $mode == look ]]; then
     exec "${lab[@]}" --drawn "$drawn" "${seeds[@]}" --policies library "${chosen[@]}"
 fi
-if ((drawn > 0)); then # from seeds that nobody has looked at, as the page says; 1001 to 11001 have been
+if ((drawn > 0)); then # from unseen seeds, as the page says; 1001 to 11001 have been used
     "${lab[@]}" --drawn "$drawn" --draw-seed 12001 --list >"$out/drawn.txt"
     exec "${lab[@]}" --drawn "$drawn" --draw-seed 12001 --reporting 3 --policies library --out "$out/drawn.csv"
 fi

@@ -61,7 +61,7 @@ struct data_set {
         return {queries.data() + i * factors, factors};
     }
 };
-// So many that no branch predictor learns them by heart: no scheduler repeats the same 256 queries.
+// Too many for a branch predictor to learn by heart: no scheduler repeats the same 256 queries.
 constexpr std::size_t query_count = 4096;
 
 double normal(straggle_bench::lcg& random) {

@@ -18,7 +18,7 @@ class split_mix {
     using result_type = std::uint64_t;
 
     explicit split_mix(std::uint64_t seed) : state_(seed) {}
-    /// An engine of its own for each purpose and thing, such as attempt `c` of task `b` of job `a`, so that
+    /// A separate engine for each purpose and thing, such as attempt `c` of task `b` of job `a`, so that
     /// one more draw here changes nothing there.
     template <std::same_as<std::uint64_t>... More>
     split_mix(std::uint64_t seed, std::uint64_t purpose, More... more) : state_(seed) {

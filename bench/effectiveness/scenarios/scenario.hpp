@@ -26,21 +26,21 @@ struct regime {
     double burst = 0;                      ///< share of jobs that come together with the one before
     double fault_share = 0;                ///< of the nodes, for the fault `some`
     double fault_factor = 1;               ///< slowdown of these
-    double fault_tasks = 0;                ///< for so many usual tasks, three times as long well; 0: for good
-    double contention = 0;                 ///< on a full node or link: slowdown minus 1
-    bool shares_link = false;              ///< contention is of the whole cluster, not of a node
-    double locality = 1;                   ///< slowdown where the data are not: on 30 % of the nodes
-    std::uint32_t decide_every = 1;        ///< heartbeats
-    std::uint32_t kinds = 6;               ///< of jobs
-    double tasks = 2500;                   ///< at least
-    double waves = 20;                     ///< tasks per slot, at least
-    std::uint32_t stages = 1; ///< of a job, one after the other; each is a job of a kind of its own
-    double copy_start = 0;    ///< seconds before a copy begins to work
-    double swing = 0;         ///< arrivals go up and down within each hour by this share
-    double service = 0;       ///< share of the slots that one job occupies all the time
-    double preempted = 0;     ///< share of attempts
-    std::uint32_t lives = 1;  ///< number of nodes, with different names, that take the same place in turn
-    distortions seen{};       ///< between cluster and policy
+    double fault_tasks = 0;         ///< lasts this many usual tasks, pauses three times as long; 0: for good
+    double contention = 0;          ///< on a full node or link: slowdown minus 1
+    bool shares_link = false;       ///< contention is of the whole cluster, not of a node
+    double locality = 1;            ///< slowdown where the data are not: on 30 % of the nodes
+    std::uint32_t decide_every = 1; ///< heartbeats
+    std::uint32_t kinds = 6;        ///< of jobs
+    double tasks = 2500;            ///< at least
+    double waves = 20;              ///< tasks per slot, at least
+    std::uint32_t stages = 1;       ///< of a job, one after the other; each is a job of a kind of its own
+    double copy_start = 0;          ///< seconds before a copy begins to work
+    double swing = 0;               ///< arrivals go up and down within each hour by this share
+    double service = 0;             ///< share of the slots that one job occupies all the time
+    double preempted = 0;           ///< share of attempts
+    std::uint32_t lives = 1; ///< number of nodes, with different names, that take the same place in turn
+    distortions seen{};      ///< between cluster and policy
 };
 
 /// One row. The words are those of the table; `make_plan` shows what they mean.

@@ -60,7 +60,7 @@ class phase_watch {
         return longest;
     }
 
-    /// The machine that has this index in a phase that was looked at.
+    /// The machine with this index in a phase that has been examined.
     std::uint32_t node(std::uint32_t phase, std::uint32_t index) { return phases_[phase].node(index); }
 
     /// Sets how slow a machine is known to be.

@@ -64,8 +64,8 @@ class late_scheduler final : public cluster::policy {
     cluster::draw random_;
 };
 
-/// What predicts the remaining time of a straggler: similar tasks, or its own progress; the other one where
-/// the first has no answer.
+/// What predicts the remaining time of a straggler: similar tasks, or its own progress. If one has no answer,
+/// the other is used.
 enum class remaining_by : std::uint8_t { similar_tasks, progress };
 
 /// Predicts the times of a straggler and of its copy by what is remembered.

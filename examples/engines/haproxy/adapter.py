@@ -25,7 +25,7 @@ import straggle_watch  # noqa: E402
 
 NAME = re.compile(r"[\w.:-]+/[\w.:-]+\Z", re.ASCII)  # backend/server
 MOST_SERVERS = 4096
-# Ten decisions a second: not one error in three hours is asked for, and a server that is slow for long is tried every two seconds.
+# Ten decisions a second: allows one error in three hours, and tries a server that stays slow every two seconds.
 DECIDES = "straggle-watch --windows-per-error 100000 --longest-exclusion 20 --probes-with-tasks"
 
 

@@ -332,7 +332,7 @@ def check_recovery(options):
     return 0 if len(rows) == options.repetitions and sorted(late)[len(late) // 2] <= 12 else 1  # three windows
 
 
-# Asks for a copy, to n1, of all that runs on n2 for five seconds: what straggle-watch asks for is another question.
+# Requests a copy on n1 of everything that has run on n2 for five seconds; straggle-watch is not involved.
 ASKS = """import json, sys
 running = []
 for line in sys.stdin:

@@ -39,7 +39,7 @@ struct member {
         absent,
         null,
         text,    ///< a string
-        number,  ///< as it is written
+        number,  ///< as written
         boolean, ///< `true` or `false`
         nested,  ///< an array or an object; its content is skipped
     };

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 // Hadoop 1's job history: `MapAttempt TASK_TYPE="MAP" TASKID="task_1_2_m_000003" START_TIME="17" .`, an event
-// per line. In values a backslash stands before quotes, dots and itself.
+// per line. In values, a backslash escapes quotes, dots and itself.
 
 #include "fields.hpp"
 #include "hadoop.hpp"

@@ -49,7 +49,7 @@ enum class ending : std::uint8_t { success, failed, killed, running };
 /// One attempt to run a task. Empty is unknown. The texts are valid only during the call.
 struct attempt {
     std::string_view job;      ///< group of tasks that should take equally long
-    std::string_view task;     ///< unique in its job; empty: a task of its own
+    std::string_view task;     ///< unique in its job; empty: a separate task
     std::string_view node;     ///< where it ran
     std::string_view executor; ///< what ran it on the node, if the engine reports it
     std::uint32_t number = 0;  ///< of the attempt, counted from 0

@@ -124,7 +124,7 @@ history read_log(options const& o, readers::opened_history opened, name_table& n
             past_attempt a;
             a.job = read_name(names.jobs, from.job);
             a.node = read_name(names.nodes, from.node);
-            // A task without a name is one of its own.
+            // A task without a name is a separate one.
             a.task = from.task.empty() ? names.tasks.insert("#" + std::to_string(h.rows))
                                        : names.tasks.insert(from.task);
             ++h.rows;

@@ -37,7 +37,7 @@ class kind_finder {
     /// all if there is none
     explicit kind_finder(std::optional<std::string> const& pattern);
 
-    /// @param told by a column; empty: the name decides
+    /// @param told the kind in a column; empty: the name decides
     /// @return empty if the pattern does not match
     [[nodiscard]] std::optional<std::uint32_t> operator()(std::string_view told, std::uint32_t job,
                                                           name_table& names);

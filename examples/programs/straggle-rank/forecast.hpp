@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Learns from a history which nodes become weak, and applies that to the nodes of another one.
+/// Learns from a history which nodes become weak, and applies the result to the nodes of a different history.
 #pragma once
 
 #include "history.hpp"

@@ -403,10 +403,10 @@ enum class task_fate : std::uint8_t {
 /// A history in order of time, which can be replayed any number of times. It keeps nothing of the records.
 ///
 /// Attempts of one task that overlap in time are a *run*: its first attempt is the *original*, the others are
-/// speculative copies. (What the record itself calls speculative is not asked: real histories are often wrong
-/// there.) An attempt that begins when no other of the task is running begins a run of its own, as after a
-/// failure. A task has finished with its first success; what runs on or begins after that is only counted as
-/// time of its slot. The run of the first success *decides* what the task was, see `task_fate`.
+/// speculative copies. (What the record itself calls speculative is ignored: real histories are often wrong
+/// there.) An attempt that begins when no other of the task is running begins a new run, for example after a
+/// failure. A task has finished with its first success; attempts that run or begin after that only count as
+/// slot time. The run of the first success *decides* the outcome of the task, see `task_fate`.
 ///
 /// @tparam JobId and `NodeId`: how jobs and nodes are named: `std::string` for text
 /// @tparam Time points of time: a number, a `std::chrono` time or duration

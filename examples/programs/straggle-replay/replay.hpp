@@ -311,27 +311,27 @@ struct replay_counts {
 
 /// Plays a recording to detectors.
 ///
-/// **What they see.** At every look each job with running tasks: those that have begun and not ended, each
-/// with its last reading not later than now (nothing done before the first), of several attempts the one that
-/// is furthest; the times of the tasks that have finished; how many tasks the job has. Attempts that will
-/// fail or be killed run like others until they do. Of the future nothing is shown but that number of tasks,
-/// which schedulers know. `running_task::row` is the place of the attempt in the user's range of attempts, so
-/// that tables by row (`by_row`, the predictor of `node_aware`) work.
+/// **What they see.** At every look, each job with running tasks: those that have begun and not ended, each
+/// with its last reading up to now (0 before the first), and its most advanced attempt if there are several;
+/// the times of the finished tasks; the number of tasks of the job. Attempts that will fail or be killed run
+/// like others until they do. The only fact from the future is that number of tasks, which schedulers know.
+/// `running_task::row` is the place of the attempt in the user's range of attempts, so that tables by row
+/// (`by_row`, the predictor of `node_aware`) work.
 ///
-/// **When they look.** Every `interval`, reckoned from the first start of the history, at all jobs; or, with
-/// an interval of zero, at a job whenever an attempt of it begins or ends or reports. When nothing has begun,
-/// ended or reported for 1000 intervals, looks are further apart, by a thousandth of the time for which that
-/// has been so: one wrong start of 0 does not make the replay as long as the time since 1970.
+/// **When they look.** At all jobs, every `interval` from the first start of the history; or, with an
+/// interval of zero, at a job whenever one of its attempts begins, ends or reports. When nothing has begun,
+/// ended or reported for 1000 intervals, looks are further apart, by a thousandth of the quiet time so far: a
+/// single wrong start of 0 does not make the replay as long as the time since 1970.
 ///
-/// **What is judged.** The run of each task that decided (see `recording`), as a `task_outcome`: the time of
-/// its original, when that was first named while it ran, the copies of it, and whether one won. An original
-/// that was killed after a copy won is judged by its last reading (`killed_attempts`). Naming a task in an
-/// earlier run of it, or a copy when the original is gone, counts for nothing. The usual time is that of the
-/// record (`recorded_fields::usual`), else that of the options, else the quantile of the times in which the
-/// tasks of its job finished.
+/// **What is judged.** The deciding run of each task (see `recording`), as a `task_outcome`: the time of its
+/// original, when that was first named while it ran, its copies, and whether one won. An original that was
+/// killed after a copy won is judged by its last reading (`killed_attempts`). Naming a task in an earlier
+/// run, or a copy when the original is gone, does not count. The usual time is that of the record
+/// (`recorded_fields::usual`), else that of the options, else the quantile of the times in which the tasks of
+/// its job finished.
 ///
-/// What detectors name changes nothing: no copy is launched. What they would have saved is not known, only
-/// which tasks they would have named.
+/// What detectors name has no effect: no copy is launched. The result is which tasks they would have named,
+/// not what that would have saved.
 ///
 /// @par Example
 /// `replaying::replayer player(history, {.interval = 1s});  auto metrics = player.run(late,

@@ -3,9 +3,9 @@
 
 /// @file
 /// Shared part of P-Cores, of detectors and of the similarity of tasks: several doubles handled as one
-/// value. Plain -O2, the usual setting, hardly vectorizes by itself. GCC and clang
-/// have vector types as wide as the target allows (two doubles on every x86-64 and AArch64); elsewhere, on an
-/// x86 without SSE2, or with `STRAGGLE_NO_VECTOR_TYPES`, a value is one double.
+/// value. Plain -O2, the usual setting, barely vectorizes by itself. GCC and clang have vector types as wide
+/// as the target allows (two doubles on every x86-64 and AArch64); elsewhere, on an x86 without SSE2, or with
+/// `STRAGGLE_NO_VECTOR_TYPES`, a value is one double.
 #pragma once
 
 #include <straggle/base/config.hpp>
