@@ -171,7 +171,8 @@ TEST_CASE("ends alone show a node that became slow, in jobs that end and in one 
                     if (v.node != 3 || next < onset) return -next; // wrongly
                 if (!d.verdicts().empty()) return next;
             }
-            d.observe({tasks[i].node, is_endless ? 1 : i / 20, i, tasks[i].start, tasks[i].end}, tasks[i].end);
+            d.observe({tasks[i].node, is_endless ? 1 : i / 20, i, tasks[i].start, tasks[i].end},
+                      tasks[i].end);
         }
         return 1e9;
     };
