@@ -182,14 +182,18 @@ struct effect_sums {
 };
 
 // For a node with too few recent groups, older ones count as recent, too: few tasks end on a slow node, and
-// it must still be judged by its latest ones. `recent(node)` are its sums. Calls `reached(node)` for each
-// node that needs older groups.
+// it must still be judged by its latest ones. `recent_from` is the first recent window, and `recent(node)`
+// are the sums of a node. Calls `reached(node)` for each node that needs older groups.
 template <class Recent, class Reached>
-void reach_back(std::span<effect_group const> older, std::span<effect_cell const> cells,
-                apart_nodes const& apart, Recent&& recent, Reached&& reached) {
+void reach_back(std::span<effect_group const> groups, std::span<effect_cell const> cells,
+                std::uint64_t recent_from, apart_nodes const& apart, Recent&& recent, Reached&& reached) {
     std::size_t c = cells.size();
-    for (std::size_t k = older.size(); k-- > 0;) {
-        effect_group const& g = older[k];
+    for (std::size_t k = groups.size(); k-- > 0;) {
+        effect_group const& g = groups[k];
+        if (g.window >= recent_from) {
+            c -= g.cells;
+            continue;
+        }
         for (std::size_t const first = c - g.cells; c > first;) {
             effect_cell const& cell = cells[--c];
             effect_sums& s = recent(cell.node);
@@ -355,7 +359,7 @@ class effect_past {
         take(groups, cells, values, apart);
         if (reaches_back_)
             reach_back(
-                groups.first(recent_group_), cells.first(recent_cell_), apart,
+                groups, cells, from, apart,
                 [this](std::uint32_t node) -> effect_sums& { return nodes_[node].recent; },
                 [this](std::uint32_t node) { nodes_[node].is_long = true; });
         usual_ = 0;

@@ -90,7 +90,10 @@ class effect_solver {
             add_up(open, recent_from);
             settle(sums_);
         }
-        if (is_all && past_.reaches_back()) reach_back_in(finished, recent_from);
+        if (is_all && past_.reaches_back())
+            reach_back(
+                finished.groups, finished.cells, recent_from, apart_,
+                [this](std::uint32_t node) -> effect_sums& { return recent_[node]; }, [](std::uint32_t) {});
         for (std::size_t i = 0; i < effects.size(); ++i) {
             node_effect& e = effects[i] = {};
             e.component = links_.component(static_cast<std::uint32_t>(i));
@@ -288,15 +291,6 @@ class effect_solver {
             if (apart_[i] != 0 && sums_[i].tasks > 0) value_[i] = sums_[i].sum / sums_[i].tasks;
     }
 
-    void reach_back_in(compared_jobs finished, std::uint64_t recent_from) {
-        std::size_t groups = 0, cells = 0;
-        while (groups < finished.groups.size() && finished.groups[groups].window < recent_from)
-            cells += finished.groups[groups++].cells;
-        reach_back(
-            finished.groups.first(groups), finished.cells.first(cells), apart_,
-            [this](std::uint32_t node) -> effect_sums& { return recent_[node]; }, [](std::uint32_t) {});
-    }
-
     // Effective degrees of freedom: those of groups of equal weight.
     [[nodiscard]] static double freedom_of(effect_sums const& s) noexcept {
         double const equal = s.squared_weight > 0 ? s.weight * s.weight / s.squared_weight : 0.0;
@@ -381,8 +375,9 @@ class effect_solver {
             e.whole_freedom = e.freedom;
             e.whole_tasks = e.tasks;
             effect_sums const& r = recent_[i];
-            if (!can_show_change(r.tasks, r.groups) || r.groups >= e.groups || !(r.weight > 0)) continue;
-            if (!past_.reaches_back() && !are_enough(r.tasks, r.groups)) continue;
+            bool const suffice =
+                past_.reaches_back() ? can_show_change(r.tasks, r.groups) : are_enough(r.tasks, r.groups);
+            if (!suffice || r.groups >= e.groups || !(r.weight > 0)) continue;
             double const value = r.sum / r.tasks;
             double variance = 0, freedom = 0;
             judge(r, value, variance, freedom);
