@@ -11,16 +11,17 @@
 #include <vector>
 
 struct task {
-    std::string job, node;
+    int job;
+    std::string node;
     double seconds;
 };
 
 int main() {
-    std::vector<task> tasks; // yours; here ten jobs of eight tasks on four nodes, of which n3 is slow
+    std::vector<task> tasks; // yours; here ten jobs of eight tasks on four nodes, n3 slow
+    std::string const names[] = {"n0", "n1", "n2", "n3"};
     for (int i = 0; i < 80; ++i) {
         int const node = i * 7 % 4;
-        tasks.push_back({"job-" + std::to_string(i / 8), "n" + std::to_string(node),
-                         10.0 + i * 37 % 11 / 10.0 + (node == 3 ? 6.0 : 0.0)});
+        tasks.push_back({i / 8, names[node], 10.0 + i * 37 % 11 / 10.0 + (node == 3 ? 6.0 : 0.0)});
     }
 
     auto const ranking = straggle::rank_nodes(
