@@ -126,7 +126,7 @@ class table {
         else if (!avoid.empty())
             text = "look at " + printable(h_.nodes[avoid.front().id]) + " first, and keep new tasks off " +
                    (avoid.size() == 1 ? "it" : "these nodes") +
-                   " until it is known why; --report nodes.html draws all nodes" +
+                   " until the cause is known; --report nodes.html draws all nodes" +
                    (has_times() ? ", --window auto shows since when" : "");
         else if (!spared.empty())
             text = "look at " + printable(h_.nodes[spared.front().id]) +
@@ -135,23 +135,22 @@ class table {
         else if (fails_everywhere())
             text = "look at job " +
                    printable(h_.jobs[static_cast<std::uint32_t>(r_.weighed.failing_jobs.front().job)]) +
-                   ": its tasks fail wherever they run; no node has to be avoided";
+                   ": its tasks fail wherever they run; there is no node to avoid";
         else if (r_.ranking.nodes().size() < 2)
             text = "too little to compare: jobs of at least " + grouped(r_.options.min_tasks) +
-                   " tasks on several nodes are needed (--min-tasks); read more logs at once";
+                   " tasks on several nodes are needed (--min-tasks); read more logs in one run";
         else if (worst_is_slow())
-            text = "read more logs at once, so that more is known of the slowest node; until then look at it "
-                   "by hand";
+            text = "read more logs in one run to learn more about the slowest node; until then inspect it "
+                   "yourself";
         else if (!unsure().empty())
-            text = "read more logs at once, so that more is known of " + listed(unsure()) +
+            text = "read more logs in one run to learn more about " + listed(unsure()) +
                    (has_times() ? "; --window auto looks at shorter stretches of time" : "");
         else if (r_.options.decides_by_slowdown() && !slowest())
-            text = "read more logs at once: nodes are compared in jobs that they share";
+            text = "read more logs in one run: nodes are compared in jobs that they share";
         else
-            text = has_times()
-                       ? "nothing has to be done; --window auto looks at shorter stretches of time, in "
-                         "which a node may have been slow"
-                       : "nothing has to be done";
+            text = has_times() ? "nothing to do; --window auto looks at shorter stretches of time, in "
+                                 "which a node may have been slow"
+                               : "nothing to do";
         out_ << paint(bold, "Next:") << ' ';
         print_wrapped(text + ".", 6, 2);
         out_ << '\n';
