@@ -2,16 +2,16 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-# Ablation: the library without one of its mechanisms at a time, on both frozen tables of the laboratory. Prints what
-# each contributes, in points of the mean and of p99, and where; docs/notes/ablation.md has the results. Mechanisms are
-# chosen by them, so the seeds are those for tuning, and held-out scenarios are not run. Raw results stay in
-# build/effectiveness/ablation-*.csv and are not computed again.
+# Ablation: runs the library without one of its mechanisms at a time, on both frozen tables of the laboratory. Prints
+# what each contributes, in points of the mean and of p99, and where; docs/notes/ablation.md has the results. Mechanisms
+# are chosen by these results, so the seeds are the tuning seeds, and held-out scenarios are left out. Raw results stay
+# in build/effectiveness/ablation-*.csv and are reused.
 #
 #   bench/ablation.sh                     2 seeds of all scenarios
 #   bench/ablation.sh --quick             1 seed of a few
-#   ... --seeds 4 --scenarios 'stages*'   this many seeds; only these scenarios
+#   ... --seeds 4 --scenarios 'stages*'   4 seeds; only these scenarios
 #   ... --without progress,races          only these mechanisms
-#   ... --held-out                        1 seed of the held-out scenarios, from the reporting seeds: at the end
+#   ... --held-out                        1 reporting seed of the held-out scenarios: only when all is decided
 #   ... --fresh                           forgets earlier results
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

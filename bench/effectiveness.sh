@@ -2,18 +2,18 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-# The laboratory: runs policies on simulated clusters that obey them, and writes which shorten jobs and which do not to
-# docs/reference/effectiveness.md. Raw results stay in build/effectiveness/ and are not computed again.
+# The laboratory: runs policies on simulated clusters that obey them, and reports in docs/reference/effectiveness.md
+# which of them shorten jobs. Raw results stay in build/effectiveness/ and are reused.
 #
 #   bench/effectiveness.sh                12 seeds of all scenarios: an hour on two cores
 #   bench/effectiveness.sh --smoke        the checks, and a few scenarios: a minute; writes no docs
-#   bench/effectiveness.sh --full         adds seeds until each comparison is decided, 400 at most: a night
-#   bench/effectiveness.sh --drawn 80     scenarios drawn at random, 3 seeds each: a table for the page, or with --tuning 3
-#                                         others that may be looked at; writes no docs
+#   bench/effectiveness.sh --full         adds seeds until each comparison is decided, at most 400: a night
+#   bench/effectiveness.sh --drawn 80     80 random scenarios, 3 seeds each: a table for the page; with --tuning 3, other
+#                                         scenarios, which may be used for tuning; writes no docs
 #   bench/effectiveness.sh --gangs        jobs whose ranks wait for each other: the table of docs/guide/gangs.md, two minutes
-#   bench/effectiveness.sh --simgrid      the same cluster here and on the simulator of bench/papers, a minute
+#   bench/effectiveness.sh --simgrid      one cluster in both simulators, ours and that of bench/papers, a minute
 #   ... --policies late,library --scenarios 'quiet*,*-80'   only these; writes no docs (--list: all of them)
-#   ... --tuning 8                        other seeds, for use while defaults are chosen; writes no docs
+#   ... --tuning 8                        8 tuning seeds, for choosing defaults; writes no docs
 #   ... --fresh                           forgets earlier results
 #   ... --help
 set -euo pipefail
@@ -76,7 +76,7 @@ lab=("$out/$here/effectiveness" --table "$here/scenarios/scenarios.csv"
 if ((drawn > 0)) && [[ $mode == look ]]; then
     exec "${lab[@]}" --drawn "$drawn" "${seeds[@]}" --policies library "${chosen[@]}"
 fi
-if ((drawn > 0)); then # from unseen seeds, as the page says; 1001 to 11001 have been used
+if ((drawn > 0)); then # from unseen seeds, as the page says; 1001 to 11001 are used up
     "${lab[@]}" --drawn "$drawn" --draw-seed 12001 --list >"$out/drawn.txt"
     exec "${lab[@]}" --drawn "$drawn" --draw-seed 12001 --reporting 3 --policies library --out "$out/drawn.csv"
 fi

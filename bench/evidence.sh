@@ -2,9 +2,10 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-# Writes docs/reference/evidence.md: what is found, how soon, how often wrongly, how often intervals contain the truth.
+# Writes docs/reference/evidence.md: what is found, how soon, how often wrongly, and how often intervals contain the
+# true value.
 #
-#   bench/evidence.sh [SCALE]     1000 runs where SCALE is 50, the default: about ten minutes on one core
+#   bench/evidence.sh [SCALE]     SCALE 50, the default, means 1000 runs: about ten minutes on one core
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scale=${1:-50}

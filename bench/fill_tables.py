@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Puts measured tables into a page: what stands between `<!-- NAME begin -->` and `<!-- NAME end -->` becomes FOLDER/NAME.md.
+"""Replaces the text between `<!-- NAME begin -->` and `<!-- NAME end -->` of a page with the measured table FOLDER/NAME.md.
 
     fill_tables.py PAGE FOLDER
 """

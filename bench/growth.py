@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Counts instructions with callgrind, and bytes, at a size and at four times that size: neither may grow faster than
-the data.
+"""Counts instructions (with callgrind) and bytes at one size and at four times that size: neither may grow faster
+than the data.
 
 usage: growth.py [--large] [--only WORD] PROGRAM [STRAGGLE_RANK]
 
-PROGRAM is the built bench/growth, STRAGGLE_RANK the program of that name: given, histories are ranked, too.
---large uses sizes that take an hour and show what small ones hide. Exit status: 0 fine, 1 something grows by more
-than 4.4 times, 2 cannot run.
+PROGRAM is the built bench/growth. With STRAGGLE_RANK, the program of that name, histories are ranked as well.
+--large uses sizes that take an hour and show what small ones hide. Exit status: 0 fine, 1 something grows by a factor
+of more than 4.4, 2 cannot run.
 """
 import argparse
 import concurrent.futures
@@ -21,7 +21,7 @@ import sys
 import tempfile
 
 MOST = 4.4
-# Case: the small size, and the one of --large. Those of jobs lie beyond the bounds on jobs.
+# Case: the small size, and that of --large. The sizes of job cases are beyond the bounds on jobs.
 CASES = {
     "observe.nodes": (1000, 25000), "observe.jobs": (50000, 250000), "observe.attempts": (10000, 250000),
     "observe.names": (1000, 25000),
@@ -58,7 +58,7 @@ def count(program, case, size):
 
 
 def count_history(program, case, size):
-    """All of a run, reading included, less what a run over one row takes."""
+    """A whole run, reading included, minus what a run over one row takes."""
     grows = case.split(".")[1]
     nodes, tasks = (size, 50) if grows == "nodes" else (100, 1 if grows == "jobs" else 500)
     with tempfile.TemporaryDirectory() as folder:
@@ -76,11 +76,11 @@ def main():
     parser.add_argument("program")
     parser.add_argument("straggle_rank", nargs="?")
     parser.add_argument("--large", action="store_true")
-    parser.add_argument("--only", default="", metavar="WORD", help="cases with this in their name")
-    parser.add_argument("-j", type=int, default=os.cpu_count() or 1, help="how many run at a time")
+    parser.add_argument("--only", default="", metavar="WORD", help="only cases whose name contains this")
+    parser.add_argument("-j", type=int, default=os.cpu_count() or 1, help="how many run at once")
     options = parser.parse_args()
     if not shutil.which("valgrind"):
-        print("growth.py: valgrind is not here", file=sys.stderr)
+        print("growth.py: valgrind is not installed", file=sys.stderr)
         return 2
     ways = [(case, sizes, count, options.program) for case, sizes in CASES.items()]
     if options.straggle_rank:
@@ -98,7 +98,7 @@ def main():
         for case, size, one, four in runs:
             (work, memory), (more_work, more_memory) = one.result(), four.result()
             growth = more_work / work
-            # Less than a page says nothing, and a table may just have doubled.
+            # A difference of less than a page means nothing, and a table may just have doubled.
             growth_of_memory = more_memory / memory if memory > 4096 else 0
             is_worse = growth > MOST or growth_of_memory > 2 * MOST
             worse += is_worse

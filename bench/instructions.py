@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Counts the instructions of the library's kernels with callgrind and compares them with the recorded ones.
+"""Counts the instructions of the library's kernels with callgrind and compares them with the recorded counts.
 
 usage: instructions.py [--record] [--tolerance PERCENT] PROGRAM
 
-PROGRAM is the built bench/instructions. Counts do not depend on the load of the machine, but they do on compiler
-and standard library: those are recorded too, and other ones make the comparison a report instead of a check.
+PROGRAM is the built bench/instructions. Counts do not depend on the load of the machine, but on the compiler and the
+standard library. Those are recorded as well; if they differ, the comparison is only reported.
 Exit status: 0 fine, 1 a kernel needs more instructions than recorded by more than the tolerance, 2 cannot run.
 """
 import argparse
@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 RECORDED = pathlib.Path(__file__).with_name("instructions.json")
-KERNELS = {  # name: what one count is divided by
+KERNELS = {  # name: number of items, by which its count is divided
     "student_t_quantile_integer": 1000, "student_t_quantile_real": 1000, "student_t_critical": 10000,
     "rank_nodes_double": 100000, "rank_nodes_ticks": 100000, "rank_nodes_text_ids": 100000,
     "monitor_observe_new": 100000, "monitor_observe_known": 100000, "monitor_rank": 100000,
@@ -47,11 +47,11 @@ def compiler(program):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("--record", action="store_true", help="write the counts down instead of comparing")
+    parser.add_argument("--record", action="store_true", help="record the counts instead of comparing them")
     parser.add_argument("--tolerance", type=float, default=3.0, metavar="PERCENT")
     options = parser.parse_args()
     if not shutil.which("valgrind"):
-        print("instructions.py: valgrind is not here", file=sys.stderr)
+        print("instructions.py: valgrind is not installed", file=sys.stderr)
         return 2
     built_by = compiler(options.program)
     counts = {kernel: count(options.program, kernel) for kernel in KERNELS}

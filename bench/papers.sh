@@ -2,14 +2,14 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-# The papers' experiments on a simulated cluster: builds them, runs them, leaves CSV files and report.html in
-# build/papers/. Installs what is missing, as tests/run.sh does.
+# Builds and runs the papers' experiments on a simulated cluster, and writes CSV files and report.html to build/papers/.
+# Installs what is missing, as tests/run.sh does.
 #
-#   bench/papers.sh            six runs of everything, five minutes on two idle cores once it is built
+#   bench/papers.sh            six runs of everything: five minutes on two idle cores, once built
 #   bench/papers.sh --full     24 runs, and longer ones
-#   bench/papers.sh --smoke    one run of each, to check that everything works: a minute; results that show nothing
+#   bench/papers.sh --smoke    one run of each, to check that everything works: a minute; the results mean nothing
 #   bench/papers.sh --runs N   this many runs
-#   ... --publish              puts the results into docs/notes/results, and updates the pages that quote them
+#   ... --publish              copies the results to docs/notes/results and updates the pages that quote them
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/ensure-packages.sh
@@ -41,7 +41,7 @@ for paper in dsb evaluation riski together ml_na; do
     "$out/bench/papers/paper_$paper" "${how[@]}" --out "$out" | tee "$out/$paper.txt"
     echo "$paper: $((SECONDS - before)) s"
 done
-# The classifiers of table II that the library does not have.
+# The classifiers of table II that are not in the library.
 if ensure_packages learners; then
     /usr/bin/python3 -B bench/papers/ml_na/classifiers.py "$out"
 else

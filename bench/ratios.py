@@ -5,11 +5,10 @@
 
 usage: ratios.py [--repetitions N] [--section NAME]... [--update] PLAIN [NATIVE]
 
-PLAIN and NATIVE are the folders of benches built with -O2 and with -O3 -march=native (build/bench/bench and
+PLAIN and NATIVE are the folders of the benchmarks built with -O2 and with -O3 -march=native (build/bench/bench and
 build/bench-native/bench). Rivals run interleaved in the same process; medians are compared. --update writes the
-tables into docs/reference/speed.md, between the marks there; with --section only the tables named. docs/generate.py
---update takes six of their rows into README.md.
-Absolute times mean little on a shared machine; ratios of one run mean more.
+tables between their marks in docs/reference/speed.md, with --section only those named; docs/generate.py --update then
+copies six of their rows to README.md. On a shared machine absolute times mean little; ratios within a run mean more.
 """
 import argparse
 import json
@@ -22,7 +21,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# What pandas is timed on: tasks of a job, and whether its rows are in random order.
+# What pandas is timed on: tasks per job, and whether the rows are in random order.
 PANDAS = {"pandas": (100, False), "pandas_random": (10, True)}
 
 # (what a reader sees, program, the library's benchmark, {rival: its benchmark})
@@ -142,7 +141,7 @@ MONITOR_ROWS = [
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 RULES = ("progress_gap", "late", "hierarchical_late", "average_time", "over_median", "flink", "largest_gain",
          "mantri", "late_with_caps", "node_aware")
-SCANS = [(rule, slow) for rule in RULES for slow in (5, 50)]  # rule, per cent of suspects: a line of the table
+SCANS = [(rule, slow) for rule in RULES for slow in (5, 50)]  # rule, percentage of suspects: a line of the table
 
 
 def scan(rule, slow, size):
@@ -181,7 +180,7 @@ def profit(text, ours, known):
 
 PROFIT_ROWS = [profit("one number, all nodes at once: `price`", "straggle_fleet", 1), profit("one number, node by node", "straggle", 1),
                profit("64 samples, node by node", "straggle", 64)]
-# Kernels by size, -O2: what a reader sees, program, benchmark with a place for the size, sizes, memory.
+# Kernels by size, -O2: what a reader sees, program, benchmark with a placeholder for the size, sizes, memory.
 GROWTH = [
     ("records to ranks, doubles, by time, 100 tasks a job", "bench_rank_rank_nodes",
      "rank_nodes/straggle_double_by_time/records:{}/tasks:100", (1_000, 10_000, 100_000, 1_000_000, 10_000_000),
@@ -207,7 +206,7 @@ GROWTH = [
      (1_000, 10_000, 100_000, 1_000_000), "12 per task, 8 per node"),
     ("all levels of nodes, realistic", "bench_rank_p_cores", "realistic/straggle/{}", (100, 1_000, 10_000, 1_000_000), "16 per node and scratch"),
 ]
-# Marks in docs/reference/speed.md. "detectors" is a table of another shape.
+# Marks in docs/reference/speed.md. "detectors" is a table of a different shape.
 SECTIONS = {"ratios": ROWS, "ranks": RANK_ROWS + STATE_ROWS, "monitor": MONITOR_ROWS,
             "growth": [(text, program, name.format(size), {}) for text, program, name, sizes, _ in GROWTH for size in sizes],
             "detectors": [scan(*line, size) for line in SCANS for size in SIZES], "snapshots": SNAPSHOT_ROWS,
@@ -215,7 +214,7 @@ SECTIONS = {"ratios": ROWS, "ranks": RANK_ROWS + STATE_ROWS, "monitor": MONITOR_
 
 
 def wanted(rows, program):
-    """A filter for the benchmarks of a program that the tables need."""
+    """A filter that selects the benchmarks of a program that the tables need."""
     names = [name for row in rows if row[1] == program for name in (row[2], *row[3].values()) if name not in PANDAS and name != "-"]
     return "^BM_(" + "|".join(re.escape(name).replace(r"\ ", " ") for name in sorted(set(names))) + ")$"
 
@@ -237,7 +236,7 @@ def run(program, rows, repetitions):
 
 
 def pandas_ns(size, tasks, random_order):
-    """The same work in pandas: group by job, normalise, group by node."""
+    """The same work in pandas: group by job, normalize, group by node."""
     code = f"""
 import time, numpy as np, pandas as pd
 rng = np.random.default_rng(42)
@@ -271,7 +270,7 @@ def times(ratio):
 
 
 def measure(rows, folders, repetitions):
-    """For each folder its name and the times that were found."""
+    """For each folder, its name and the times measured."""
     results = [(name, {}) for name, _ in folders]
     for (_, found), (_, folder) in zip(results, folders):
         for program in sorted({row[1] for row in rows}):
@@ -296,7 +295,7 @@ def table(rows, results, pandas):
 
 
 def scan_tables(rows, results):
-    """A line for each rule, a column for each size: time of the library, and how many times faster it is."""
+    """A line per rule, a column per size: the time of the library, and how many times faster it is."""
     lines = []
     for name, found in results:
         lines += ["", name + ":", "", "| rule | suspects | " + " | ".join(f"{size:.0e}".replace("+0", "") for size in SIZES) + " |",
@@ -312,7 +311,7 @@ def scan_tables(rows, results):
 
 
 def growth_table(results):
-    """Times at the smallest and the largest size, and the exponent of the line through all on a double logarithmic scale."""
+    """Times at the smallest and the largest size, and the exponent: the slope of the line through all on log-log axes."""
     name, found = results[0]
     lines = [f"| kernel, {name} | from | to | time | time at the end | exponent | bytes |", "|---|---:|---:|---:|---:|---:|---|"]
     for text, _, kernel, sizes, memory in GROWTH:

@@ -2,8 +2,8 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-# Ranks the nodes of a recorded cluster run, decides minute by minute which to avoid, and draws the report; installs
-# what is missing first. Works from any folder, and builds in that of the tests: what either built, neither builds again.
+# Ranks the nodes of a recorded cluster run, decides minute by minute which to avoid, and draws the report. Installs what
+# is missing first. Works from any folder, and shares the build folder of the tests, so that nothing is built twice.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/ensure-packages.sh

@@ -155,12 +155,12 @@ void episodes(unsigned runs) {
 // Nothing is wrong with the nodes, but some tasks are hard: how often a node is named, at 80 % load.
 void hard_tasks(unsigned runs) {
     std::printf(
-        "| tasks of | hard | how much longer | neighbours | fleet windows | nodes named | per 1000 windows "
+        "| tasks of | hard | how much longer | neighbors | fleet windows | nodes named | per 1000 windows "
         "|\n|---|---|---|---|---|---|---|\n");
     for (double const task : {8.0, 1.0 / 6})
         for (double const hard : {0.01, 0.05})
             for (double const by : {5.0, 20.0})
-                for (unsigned const neighbours : {1u, 4u, 8u}) {
+                for (unsigned const neighbors : {1u, 4u, 8u}) {
                     std::uint64_t windows = 0, named = 0;
                     for (unsigned run = 0; run < runs; ++run) {
                         cluster c({.task = task,
@@ -168,8 +168,8 @@ void hard_tasks(unsigned runs) {
                                    .every = task * 80 * (1 + hard * (by - 1)) / (40 * 0.8),
                                    .hard = hard,
                                    .hardness = by,
-                                   .neighbours = neighbours,
-                                   .packed = neighbours > 1},
+                                   .neighbors = neighbors,
+                                   .packed = neighbors > 1},
                                   run + 1);
                         std::vector<bool> was(c.nodes);
                         for (unsigned w = 0; w < 1000; ++w, ++windows) {
@@ -182,7 +182,7 @@ void hard_tasks(unsigned runs) {
                         }
                     }
                     std::printf("| %s | %.0f %% | %.0f | %u | %llu | %llu | %.1f |\n",
-                                task < 1 ? "10 s" : "8 min", 100 * hard, by, neighbours,
+                                task < 1 ? "10 s" : "8 min", 100 * hard, by, neighbors,
                                 static_cast<unsigned long long>(windows),
                                 static_cast<unsigned long long>(named),
                                 1000 * static_cast<double>(named) / static_cast<double>(windows));

@@ -65,7 +65,7 @@ struct shop {
     // A share of the tasks is `hardness` times as long, always several neighbors of a job together; `packed`:
     // tasks go to the first node with a free slot, so that neighbors meet.
     double hard = 0, hardness = 1;
-    unsigned neighbours = 1;
+    unsigned neighbors = 1;
     bool packed = false;
 };
 class cluster {
@@ -95,7 +95,7 @@ class cluster {
             } else {
                 double by = 1;
                 for (std::uint64_t t = 0; t < 80; ++t) {
-                    if (of_.hard > 0 && t % of_.neighbours == 0)
+                    if (of_.hard > 0 && t % of_.neighbors == 0)
                         by =
                             std::uniform_real_distribution<double>()(random_) < of_.hard ? of_.hardness : 1.0;
                     waits_.push_back({left_.size(), t, by});

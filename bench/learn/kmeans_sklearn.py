@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Times scikit-learn's k-means sweep between runs of bench_learn_kmeans, on the same rows, one thread each,
-by processor time.
+"""Times scikit-learn's k-means sweep in turn with bench_learn_kmeans: the same rows, one thread each, processor time.
 
 usage: kmeans_sklearn.py PROGRAM [ROUNDS]    PROGRAM is bench_learn_kmeans; prints medians and ratios
 Needs numpy, scikit-learn and threadpoolctl.

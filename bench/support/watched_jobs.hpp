@@ -23,7 +23,7 @@ struct watched_job {
     progress_of_job watched;
 };
 
-/// The arguments: running tasks of a job, and how many per cent of them are slow.
+/// The arguments: running tasks of a job, and which percentage of them is slow.
 inline void sizes_and_shares(benchmark::internal::Benchmark* b) {
     b->ArgNames({"tasks", "slow"})->Unit(benchmark::kMicrosecond);
     for (std::int64_t const slow : {5, 50})

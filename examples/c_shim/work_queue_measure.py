@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What the C shim is worth in Work Queue: batch after batch on three managers at the same time, each with six workers of
-which one is slow in the middle two thirds: without a remedy, with Work Queue's own fast abort, and with the shim.
+"""What the C shim gains in Work Queue. Three managers run the same batches at the same time: one without a remedy, one with
+Work Queue's own fast abort, one with the shim. Each has six workers, one of which is slow in the middle two thirds.
 
     work_queue_measure.py --manager build/dev/examples/c_shim/work_queue_manager --repetitions 6 --out FOLDER    as root
-    work_queue_measure.py --check     a short form that fails if the shim does not do its work
+    work_queue_measure.py --check     a short run that fails if the shim does not work
 
-Tasks sleep rather than work, so that it says little of the machine. Workers on one host share its name, by which Work Queue
-blocks; here each has a UTS name space with a name of its own, and a hosts file that knows it.
+Tasks sleep rather than work, so that results depend little on the machine. Work Queue blocks workers by host name; to have
+different names on one host, each worker runs in a UTS namespace of its own, with a hosts file that contains its name.
 """
 import argparse
 import csv
@@ -33,13 +33,13 @@ NAME_SPACE = 'mount --bind "$1" /etc/hosts && hostname "$2" && shift 2 && exec "
 
 
 def drawn(number, options):
-    """The batch of that number unless there is a workload: 24 tasks of half a second, lognormal."""
+    """The batch of that number without a workload: 24 tasks of half a second, lognormal."""
     r = random.Random("%d/%d" % (options.seed, number))
     return [0.5 * math.exp(0.2 * r.gauss(0, 1)) for _ in range(24)]
 
 
 class Run:
-    """A manager and its workers; `seconds` gets how long each batch took."""
+    """A manager and its workers; `seconds` receives the time of each batch."""
 
     def __init__(self, options, policy, batches):
         self.options, self.policy, self.batches, self.seconds = options, policy, batches, []
@@ -122,7 +122,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--timeout", type=float, default=900)
     parser.add_argument("--out", default="work-queue-measured")
-    parser.add_argument("--verbose", action="store_true", help="print whom the manager blocks")
+    parser.add_argument("--verbose", action="store_true", help="print which workers the manager blocks")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     if shutil.which("work_queue_worker") is None or os.getuid() != 0 or not os.access(options.manager, os.X_OK):

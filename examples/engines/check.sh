@@ -2,9 +2,9 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-# Does an adapter work? Against the engine itself, on the loopback interface, within three minutes.
+# Checks an adapter against the real engine, on the loopback interface, within three minutes.
 #   check.sh haproxy|dask|slurm|work_queue   status 0: it works; 1: it does not; 77: the engine is not installed
-#   check.sh ENGINE --installed              only whether it is installed; Slurm and Work Queue need root, too
+#   check.sh ENGINE --installed              only checks whether it is installed; Slurm and Work Queue also need root
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 engine=${1:?haproxy, dask, slurm or work_queue}
@@ -23,7 +23,7 @@ if ! is_there; then
 fi
 [[ ${2:-} != --installed ]] || exit 0
 
-if [[ $engine == work_queue ]]; then # its manager links the library
+if [[ $engine == work_queue ]]; then # its manager links to the library
     cmake --preset dev >/dev/null && cmake --build --preset dev --target work_queue_manager
     exec timeout 240 /usr/bin/python3 -B examples/c_shim/work_queue_measure.py --out build/ci/engine-work_queue --check
 fi

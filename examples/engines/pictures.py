@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Draws the measured runs of the adapters for the guide, and the replay for YARN: node states over latencies and times.
+"""Draws the measured runs of the adapters, and the replay for YARN, for the guide: node states above latencies and times.
 
     pictures.py [haproxy] [dask] [slurm] [onetbb] [yarn]     reads ENGINE/measured/, writes docs/guide/engine-ENGINE.svg
 """
@@ -43,7 +43,7 @@ def save(figure, engine):
 
 
 def strip(axis, changes, end, y, color):
-    """When something held: (from, to, how much of it, 0 to 1) along one line."""
+    """Draws along a line when something held: (from, to, how much of it, 0 to 1)."""
     changes = sorted(changes)
     for i, (at, share) in enumerate(changes):
         until = changes[i + 1][0] if i + 1 < len(changes) else end
@@ -120,7 +120,7 @@ def slurm():
 
 
 def onetbb():
-    """What `example_onetbb` printed: the jobs without, then those with, and what became of group 2 between them."""
+    """The output of `example_onetbb`: the jobs without the library, then those with it and the states of group 2."""
     jobs, states = [], []
     for line in open(os.path.join(HERE, "..", "onetbb", "measured.txt")):
         if job := re.match(r"job (\d+): ([\d.]+) ms", line):
@@ -143,13 +143,13 @@ def onetbb():
 
 
 def yarn():
-    """The tasks that were recorded, and what yarn/replay.py made of them."""
+    """The recorded tasks, and the states from yarn/replay.py."""
     tasks = rows("..", "data", "slurm-8-nodes.csv")
     begin = min(int(t["start_ms"]) for t in tasks)
     figure, above, below = panels([5, 2])
     end, slow = 0, ("n2", "n5", "n6")
     for node, color in zip(("others",) + slow, ("#999999", "#d95f02", "#7570b3", "#1b9e77")):
-        took = {}  # by the twenty seconds in which it ended
+        took = {}  # by the interval of twenty seconds in which it ended
         for t in tasks:
             if t["status"] == "success" and (t["node"] == node or node == "others" and t["node"] not in slow):
                 at = (int(t["end_ms"]) - begin) / 1e3

@@ -1,6 +1,7 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Words that a native engineer would not write, and British spelling, in pages and in comments of headers."""
+"""Words that a native engineer would not write, and British spelling, in pages and in comments of headers and scripts."""
+import ast
 import re
 
 import headers
@@ -13,12 +14,27 @@ WORDS = re.compile(r"""\b(
   | recognis\w+ | optimis(?:e[sd]?|ing|ation) | cancell(?:ed|ing)
 )\b""", re.VERBOSE | re.IGNORECASE)
 PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/**/*.md")
+SCRIPTS = ("examples/**/*.py", "examples/**/*.sh", "bench/**/*.py", "bench/**/*.sh")
 
 
 def comments(text):
     for number, line in enumerate(text.splitlines(), 1):
         if match := re.search(r"(?<![:\"])//(.*)", line):
             yield number, match[1]
+
+
+def script_comments(text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := re.search(r"(?:^|\s)#(.*)", line):
+            yield number, match[1]
+
+
+def docstrings(text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(node):
+            first = node.body[0]
+            for number, line in enumerate(first.value.value.splitlines(), first.lineno):
+                yield number, line
 
 
 def prose(text):
@@ -35,6 +51,8 @@ def check(root=headers.ROOT):
     complaints = []
     places = [(page, prose) for pattern in PAGES for page in sorted(root.glob(pattern))]
     places += [(header, comments) for header in headers.headers(root)]
+    for script in sorted(path for pattern in SCRIPTS for path in root.glob(pattern)):
+        places += [(script, script_comments)] + [(script, docstrings)] * (script.suffix == ".py")
     for path, lines in places:
         for number, line in lines(path.read_text()):
             for match in WORDS.finditer(line):

@@ -588,6 +588,17 @@ class Prose(Library):
                 self.header("base/a.hpp", f"int x; // {word}\n")
                 self.assert_one(prose, "base/a.hpp", word)
 
+    def test_scripts(self):
+        self.header("base/a.hpp")
+        for text in ("x = 1  # what is told\n", 'def f():\n    """It is\n    told."""\n'):
+            with self.subTest(text):
+                self.write("examples/a.py", text)
+                self.assert_one(prose, "examples/a.py", "told")
+        self.write("examples/a.py", "told = 1\n")
+        self.assertEqual([], self.complaints(prose))
+        self.write("bench/a.sh", "# told\necho told\n")
+        self.assert_one(prose, "bench/a.sh:1", "told")
+
 
 class Results(Library):
     def written(self, text):

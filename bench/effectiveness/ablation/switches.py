@@ -2,10 +2,10 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-"""Copies the headers and gives each mechanism that no option switches off a switch: usage: switches.py INCLUDE OUT.
+"""Copies the headers and adds a switch to each mechanism that no option turns off. Usage: switches.py INCLUDE OUT.
 
-A patch point is a piece of a header that occurs once and what to put in its place. A piece that is gone is an error:
-the mechanism has moved, or went, and so does its line here."""
+A patch is a piece of a header, which must occur once, and its replacement. A missing piece is an error: the mechanism
+has moved or is gone, so update its line here."""
 import pathlib
 import shutil
 import sys
@@ -49,7 +49,7 @@ def main():
         path = out / "straggle" / header
         text = path.read_text()
         if text.count(piece) != 1:
-            sys.exit(f"switches.py: {name}: {header} has {text.count(piece)} times: {piece!r}")
+            sys.exit(f"switches.py: {name}: {header} contains {text.count(piece)} times: {piece!r}")
         off = f"::straggle_ablation::is_off(::straggle_ablation::{name})"
         path.write_text(text.replace(piece, instead.format(piece).replace("OFF", off)
                                      if name else instead))

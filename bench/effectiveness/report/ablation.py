@@ -2,10 +2,10 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-"""What each mechanism of the library brings: usage: ablation.py INCLUDE RESULTS... prints a table in Markdown.
+"""Prints what each mechanism of the library contributes, as a Markdown table. Usage: ablation.py INCLUDE RESULTS...
 
-A point is 1 % of the job time under doing nothing. A mechanism brings what jobs take longer without it: the geometric
-mean over scenarios and seeds, and a bootstrap interval of 95 % of pairs (a scenario with a seed)."""
+A point is 1 % of the job time under doing nothing. A mechanism contributes the time by which jobs are longer without
+it: the geometric mean over scenarios and seeds, with a 95 % bootstrap interval over pairs (a scenario and a seed)."""
 import math
 import pathlib
 import random
@@ -17,7 +17,7 @@ import results as r
 ALL = "all"
 RESAMPLES = 2000
 HARM = 0.02
-# The files of mechanisms that have their own.
+# Mechanisms that have files of their own.
 FILES = {
     "progress": ["predict/progress_trust.hpp", "predict/smoothed_progress.hpp"],
     "races": ["assign/race_record.hpp"],
@@ -52,7 +52,7 @@ class Table:
         return [math.log(runs[s][policy][k][column] / runs[s][r.BASE][k][column]) for s, k in units]
 
     def brings(self, policy, column, units):
-        """Points, and their interval; with nothing to compare, None."""
+        """Points and their interval; None if there is nothing to compare."""
         units = [(s, k) for s, k in units if k in self.all.runs[s].get(policy, {})]
         if not units:
             return None
@@ -70,12 +70,12 @@ class Table:
         return 100 * math.expm1(sum(self.logs(policy, column, units)) / len(units)) if units else float("nan")
 
     def harmed(self, policy):
-        """Scenarios with a mean more than 2 % longer than under doing nothing."""
+        """Scenarios whose mean is more than 2 % longer than under doing nothing."""
         changes = [self.all.compare(s, policy, "mean") for s in self.all.scenarios()]
         return sum(1 for c in changes if c and c.point > HARM)
 
     def most(self, policy, sign):
-        """Where it brings or costs most."""
+        """Where it gains or costs most."""
         found = []
         for s in self.all.scenarios():
             b = self.brings(policy, "mean", [(s, k) for k in self.all.seeds(s, ALL)])

@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""How often the likeliest cause of a late task is the true one: reads what `effectiveness --causes FILE` wrote."""
+"""How often the likeliest cause of a late task is the true one, from the output of `effectiveness --causes FILE`."""
 import collections
 import csv
 import sys

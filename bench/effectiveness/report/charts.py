@@ -1,7 +1,7 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-"""Pictures as plain SVG. Blue is shorter, red is longer, than doing nothing."""
+"""Pictures as plain SVG. Blue is shorter than doing nothing, red is longer."""
 import html
 import math
 
@@ -19,8 +19,8 @@ def _text(x, y, what, anchor="start", kind=""):
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{kind}">{html.escape(what)}</text>'
 
 
-def colour(change):
-    """Full colour at a half, or at twice, the time."""
+def color(change):
+    """Full color at half the time or less, and at twice the time or more."""
     strength = min(1.0, abs(math.log1p(max(change, -0.99))) / math.log(2))
     pale = [247, 247, 247]
     full = [33, 102, 172] if change < 0 else [178, 24, 43]
@@ -28,7 +28,7 @@ def colour(change):
 
 
 def heat_map(rows, columns, value):
-    """`value(row, column)` gives a change, or None."""
+    """`value(row, column)` is a change, or None."""
     left, top, w, h = 180, 90, 66, 22
     parts = []
     for c, column in enumerate(columns):
@@ -42,7 +42,7 @@ def heat_map(rows, columns, value):
             if change is None:
                 continue
             dark = abs(change) > 0.3
-            parts.append(f'<rect x="{left + c * w}" y="{y}" width="{w - 1}" height="{h - 1}" fill="{colour(change)}"/>')
+            parts.append(f'<rect x="{left + c * w}" y="{y}" width="{w - 1}" height="{h - 1}" fill="{color(change)}"/>')
             parts.append(_text(left + (c + 0.5) * w, y + 15, f"{100 * change:+.1f}", "middle", "w" if dark else ""))
     return _svg(left + len(columns) * w + 60, top + len(rows) * h + 10, parts)
 

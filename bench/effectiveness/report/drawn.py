@@ -1,7 +1,7 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-"""What becomes of scenarios drawn at random: is there one in which the defaults are worse than nothing?"""
+"""Scenarios drawn at random: are the defaults worse than doing nothing in any of them?"""
 import collections
 import math
 
@@ -12,7 +12,7 @@ FAMILIES = ("fault", "durations", "progress", "copies", "generations")
 
 
 def read_draws(path):
-    """`effectiveness --drawn N --list`: a name, and `name=value` separated by commas."""
+    """Reads `effectiveness --drawn N --list`: a name, and `name=value` separated by commas."""
     draws = {}
     with open(path) as file:
         for line in file:
@@ -27,7 +27,7 @@ def seed_of(scenario):
 
 
 def sure_harm(all_runs, scenario, column):
-    """All of the interval lies above 0, and the change is above what may be."""
+    """The whole interval lies above 0, and the change is more than is tolerated."""
     c = all_runs.compare(scenario, POLICY, column)
     return c.low > 0 and c.point > r.POINT
 

@@ -1,7 +1,7 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-"""What the defaults are asked to reach, and whether they do: computed from the raw results, in numbers."""
+"""The goals of the defaults, and whether they are reached, computed from the raw results."""
 import results as r
 
 QUIET = {"none", "attempts"}  # no node is worse than another
@@ -10,7 +10,7 @@ EPISODE = 25 * 60  # seconds, on average
 
 
 class Goals:
-    """Rows of (what is asked, what is measured, whether it is reached)."""
+    """Rows of (goal, measured, whether it is reached)."""
 
     def __init__(self, results, about, policy):
         self.all, self.about, self.policy = results, about, policy

@@ -71,7 +71,7 @@ class Report:
         return r.geometric_mean([1 + self.compare(s, policy, column).point for s in known]) - 1
 
     def share(self, policy, above, below):
-        """The sum of some columns over that of others, over all runs."""
+        """The sum of some columns divided by that of others, over all runs."""
         runs = [run for s in self.known(policy) for run in self.all.runs[s][policy].values()]
         bottom = sum(run[c] for run in runs for c in below)
         return sum(run[c] for run in runs for c in above) / bottom if bottom else float("nan")
@@ -101,7 +101,7 @@ class Report:
         return sum(run["decisions"] * run["decision_us"] for run in runs) / n if n else 0
 
     def against_best(self):
-        """By scenario: the best rival's name, its change, and ours against it."""
+        """By scenario: the best rival, its change, and our change against it."""
         found = {}
         for s in self.known(self.main):
             rival, judging = self.all.best_rival(s)
@@ -178,7 +178,7 @@ class Report:
 
 
 def hurt_words(n):
-    """How many scenarios do not pass."""
+    """Says how many scenarios do not pass."""
     if n == 0:
         return "In none is the mean or the 99th percentile more than 2 % longer beyond chance."
     return f"In {'one' if n == 1 else n} the mean or the 99th percentile is, or appears to be, more than 2 % longer."

@@ -1,7 +1,7 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-"""Raw results, and what can be said about them: ratios over seeds with bootstrap intervals, and verdicts."""
+"""Raw results, and what follows from them: ratios over seeds with bootstrap intervals, and verdicts."""
 import collections
 import csv
 import random
@@ -12,8 +12,8 @@ LIBRARY = ["library", "library_copies_only", "library_nodes_only", "library_plac
 YARDSTICK = "oracle"
 
 RESAMPLES = 1000
-WIDTH = {"mean": 0.01, "median": 0.02, "p99": 0.02}  # half of an interval, for a comparison to be decided
-POINT, UPPER = 0.02, 0.04  # what "does not hurt" allows
+WIDTH = {"mean": 0.01, "median": 0.02, "p99": 0.02}  # half-width of the interval at which a comparison is decided
+POINT, UPPER = 0.02, 0.04  # what "passes" tolerates
 EQUAL = 0.01  # to the best rival
 
 Comparison = collections.namedtuple("Comparison", "point low high seeds")
@@ -51,15 +51,15 @@ class Results:
         return sum(runs[s][column] for s in (runs if seeds is None else seeds))
 
     def _resamples(self, n):
-        """The same lists of seeds for all, so that a report comes out the same twice."""
+        """The same resamples of seeds for all comparisons, so that a report can be reproduced."""
         if n not in self._lists:
             chance = random.Random(n)
             self._lists[n] = [chance.choices(range(n), k=n) for _ in range(RESAMPLES)]
         return self._lists[n]
 
     def compare(self, scenario, policy, column, against=BASE, seeds=None):
-        """How much longer than under `against`: the ratio of the means over seeds less 1, with a paired
-        bootstrap interval of 95 %. None where there is no run of both."""
+        """How much longer than under `against`: the ratio of the means over seeds minus 1, with a paired
+        95 % bootstrap interval. None if no seed has runs of both."""
         seeds = self.seeds(scenario, policy, against) if seeds is None else seeds
         if not seeds:
             return None
@@ -74,7 +74,7 @@ class Results:
         return Comparison(point, ratios[int(0.025 * RESAMPLES)], ratios[int(0.975 * RESAMPLES) - 1], len(seeds))
 
     def best_rival(self, scenario):
-        """The rival of the smallest mean on every other seed, and the other half of the seeds."""
+        """The rival with the smallest mean on every second seed, and the other half of the seeds."""
         rivals = [p for p in RIVALS if self.seeds(scenario, p)] + [BASE]
         seeds = sorted(set.intersection(*(set(self.seeds(scenario, p)) for p in rivals)))
         choosing, judging = seeds[0::2], seeds[1::2]
@@ -82,8 +82,8 @@ class Results:
 
 
 def verdict(mean, p99):
-    """`passes`, `hurts` or `undecided`, as the interval has to be narrow before anything is said; and, where it
-    is not, whether all of it lies on one side: `likely passes`, `likely hurts`."""
+    """`passes` or `hurts` if the interval is narrow enough, otherwise `undecided`, and in addition `passes so far` or
+    `hurts so far` if the whole interval lies on one side."""
     ok = all(c.point <= POINT and c.high <= UPPER for c in (mean, p99))
     bad = any(c.low > POINT for c in (mean, p99))
     if half_width(mean) <= WIDTH["mean"] and half_width(p99) <= WIDTH["p99"]:

@@ -2,9 +2,9 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-"""Draws the scenarios by Latin hypercube and writes scenarios.csv behind the named corners.
+"""Draws the scenarios by Latin hypercube sampling and appends them to the named corners in scenarios.csv.
 
-Run once, before anything was tuned; kept so that everybody can see how they were chosen.
+Run once, before anything was tuned; kept to show how the scenarios were chosen.
 """
 import math
 import pathlib

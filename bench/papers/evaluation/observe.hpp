@@ -16,7 +16,7 @@
 
 namespace evaluation {
 
-/// Per cent of the machines with one, two, three and four cores at work.
+/// Percentages of the machines with one, two, three and four cores at work.
 struct scenario {
     char const* name;
     std::array<std::uint32_t, 4> percent;
@@ -57,7 +57,7 @@ enum measure : std::size_t {
 
 /// How a run is made.
 struct run_options {
-    /// Those of `papers::evaluation_2019`: Default, LATE (equation 10 put right), "LATE as printed, ms" and
+    /// Those of `papers::evaluation_2019`: Default, LATE (equation 10 corrected), "LATE as printed, ms" and
     /// "LATE as printed, s" (by the unit of time), Hierarchical, "Default, job's lag"; "node_aware cold",
     /// "node_aware warm", or "node_aware all": warm, and names those that no copy could overtake, too.
     std::string detector;

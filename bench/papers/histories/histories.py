@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Looks at recorded histories as the papers look at theirs.
+"""Analyzes recorded histories as the papers analyze theirs.
 
 usage: histories.py HISTORIES NOTES
 
-Reads HISTORIES/*.csv and the Spark event logs in HISTORIES/raw, writes NOTES/results/histories.csv and the pictures
-NOTES/histories-*.svg. A job is a group of sibling tasks; jobs of fewer than five successful attempts say nothing about
-stragglers and are left out. Intervals hold 95 %: of shares and means of jobs by drawing jobs again (1000 times), of shares
-of copies by Wilson's formula, of correlations by Fisher's.
+Reads HISTORIES/*.csv and the Spark event logs in HISTORIES/raw; writes NOTES/results/histories.csv and the pictures
+NOTES/histories-*.svg. A job is a group of sibling tasks; jobs with fewer than five successful attempts say nothing about
+stragglers and are left out. Intervals are 95 %: for shares and means over jobs, a bootstrap over the jobs (1000 times);
+for shares of copies, Wilson's; for correlations, Fisher's.
 """
 import csv
 import io
@@ -27,7 +27,7 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 LEAST = 5
-SLOW = 1.5  # times the mean of the job: both papers' straggler
+SLOW = 1.5  # times the mean of its job: a straggler in both papers
 COLUMNS = ("job", "task", "node", "took", "end", "status", "copy", "input")
 
 
@@ -110,7 +110,7 @@ def histories(folder):
 
 
 def by_jobs(h, value, times=1000):
-    """A statistic of a set of jobs, and its interval if the jobs were others of the kind."""
+    """A statistic of a set of jobs, and its interval over other jobs of the kind."""
     jobs = np.arange(len(h.jobs))
     found = value(jobs)
     random = np.random.default_rng(1)
@@ -137,7 +137,7 @@ def share(part, whole):
 
 
 def middle(values):
-    """The median of what jobs have, those left out that have nothing."""
+    """The median over the jobs that have a value."""
     def of(jobs):
         v = values[jobs]
         v = v[~np.isnan(v)]
@@ -154,7 +154,7 @@ def mean(values):
 
 
 def potential(h):
-    """By how much the longest task of each job would be shorter, took every straggler the mean of the job (figure 4)."""
+    """By how much the longest task of each job would be shorter if every straggler took the mean of the job (figure 4)."""
     out = np.full(len(h.jobs), math.nan)
     for k, m in enumerate(h.members):
         if h.took[m].max() > 0:
@@ -163,14 +163,14 @@ def potential(h):
 
 
 def spread(h):
-    """For each job: deviation over mean; the same among tasks of one machine, over that of all; among equal inputs."""
+    """For each job: deviation over mean; the ratio of that among tasks of one machine to it; and that among equal inputs."""
     whole, inside, equal = (np.full(len(h.jobs), math.nan) for _ in range(3))
     for k, m in enumerate(h.members):
         t = h.took[m]
         if not t.mean() > 0:
             continue
         whole[k] = t.std(ddof=1) / t.mean()
-        # Without an effect of the machine the two estimates of the variance agree, however few tasks it has.
+        # If the machine has no effect, the two estimates of the variance agree, however few tasks it has.
         squares, freedom = 0.0, 0
         for node in np.unique(h.node[m]):
             own = t[h.node[m] == node]
@@ -187,7 +187,7 @@ def spread(h):
 
 
 def on_worst_nodes(h, slow):
-    """Share of the stragglers on the tenth of the machines (by tasks) that has most of them for its tasks."""
+    """Share of the stragglers that are on the worst tenth of the machines (a tenth by tasks, the worst by straggler rate)."""
     tasks = np.bincount(h.node, minlength=len(h.nodes)).astype(float)
     bad = np.bincount(h.node, slow, len(h.nodes))
     order = np.argsort(-bad / np.maximum(tasks, 1), kind="stable")
@@ -197,7 +197,7 @@ def on_worst_nodes(h, slow):
 
 
 def where(h, times=400):
-    """That share, what chance makes of it (stragglers dealt out among their job's tasks), and how often chance makes more."""
+    """That share, the share expected by chance (stragglers permuted within their job), and how often chance gives as much."""
     found = on_worst_nodes(h, h.slow)
     if math.isnan(found) or len(h.nodes) < 3:
         return None
@@ -211,7 +211,7 @@ def where(h, times=400):
 
 
 def windows(h):
-    """Straggler rate of each machine by window: days, or tenths of the time where that is short."""
+    """Straggler rate of each machine by window: days, or tenths of the time if the history is short."""
     begin, end = h.end.min(), h.end.max()
     length, word = (86400, "day") if end - begin > 3 * 86400 else (max((end - begin) / 10, 1e-9), "tenth")
     at = np.minimum(((h.end - begin) / length).astype(int), int((end - begin) / length))
@@ -321,7 +321,7 @@ def pictures(all_histories, written, folder):
             axes[0].plot(rank[at], rate[at], ".-", label=h.name, lw=1, ms=3)
     axes[0].set(xlabel="machines of ten tasks and more, the worst first", ylabel="straggler rate", title="Rate by machine (DSB, figure 5a)")
     axes[0].legend(fontsize=7)
-    # The one with most windows in which machines have tasks, of those whose windows are days.
+    # Of the histories whose windows are days, that with the most windows in which machines have tasks.
     longest = max(shown, key=lambda h: (windows(h)[1] == "day" and len(h.nodes) <= 20, (~np.isnan(windows(h)[0])).any(axis=1).sum()))
     rates, word = windows(longest)
     for node in range(rates.shape[1]):
@@ -347,7 +347,7 @@ def pictures(all_histories, written, folder):
     for ax in axes.flat:
         ax.axis("off")
     for ax, h in zip(axes.flat, shown):
-        # The job with most tasks for its machines: figure 1 of ML-NA, figure 3 of RiskI.
+        # The job with the most tasks per machine: figure 1 of ML-NA, figure 3 of RiskI.
         m = max(h.members, key=lambda m: (min(len(m), 200) / len(np.unique(h.node[m])) >= 3, len(m)))
         nodes = sorted(np.unique(h.node[m]), key=lambda n: np.median(h.took[m][h.node[m] == n]))[-40:]
         ax.axis("on")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Table II of ML-NA: the classifiers of scikit-learn with its defaults, on the rows that ours has learned from.
+"""Table II of ML-NA: scikit-learn's classifiers with their defaults, on the rows that ours was trained on.
 
 usage: classifiers.py FOLDER
 
-Reads FOLDER/ml-na-third-*.data (test or not, label, features; a row per machine and month), which paper_ml_na leaves, and
-writes the numbers of the five classifiers into FOLDER/ml-na-table-2.csv, where their lines are empty. What is not known
-becomes 0, the mean of a score: the paper does not say what it did, and these five read no gaps.
+Reads FOLDER/ml-na-third-*.data (test or not, label, features; a row per machine and month), which paper_ml_na writes,
+and fills the empty lines of the five classifiers in FOLDER/ml-na-table-2.csv. Missing values become 0, the mean of a
+score: these five accept none, and the paper does not say what it did.
 """
 import csv
 import sys
@@ -26,7 +26,7 @@ MODELS = {"random forest": lambda seed: RandomForestClassifier(random_state=seed
 
 
 def median_of(values):
-    """As report::median_of: between order statistics, whatever the distribution."""
+    """As report::median_of: an interval between order statistics, for any distribution."""
     v = sorted(x for x in values if x == x)
     n = len(v)
     if n == 0:

@@ -22,7 +22,7 @@ using period = straggle::learn::node_period<std::uint32_t>;
 inline constexpr straggle::learn::feature_options lately{.look_back = 3};
 
 struct month {
-    straggle::status labelled = straggle::status::ok; ///< if not, no machine is called weak
+    straggle::status labeled = straggle::status::ok; ///< if not, no machine is called weak
     straggle::learn::weak_nodes found{};              ///< how
     period whole{};                                   ///< each day with all days before it
     period last_days{};                               ///< each day with the two before it
@@ -32,7 +32,7 @@ struct month {
 inline month look_back(straggle::learn::node_days<std::uint32_t> const& days, std::mt19937_64& engine) {
     month m;
     straggle::learn::weak_node_finder find;
-    m.labelled = find(days.table(m.whole.features), engine, m.found);
+    m.labeled = find(days.table(m.whole.features), engine, m.found);
     for (std::size_t row = 0; row < days.size(); ++row) m.whole.nodes.push_back(days.node(row));
     m.whole.weak = m.found.weak;
     m.last_days.nodes = m.whole.nodes;

@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Small charts as SVG: ours with its interval, the paper's as a hollow mark."""
+"""Small SVG charts: our number with its interval, the paper's as a hollow mark."""
 import html
 import math
 
@@ -53,7 +53,7 @@ def legend(series, paper=True):
 
 
 def points(rows, caption, percent=False, low=None, high=None):
-    """x by x, series beside each other: median, interval, and the paper's number."""
+    """For each x the series side by side: median, interval, and the paper's number."""
     rows = [r for r in rows if not math.isnan(r["median"])]
     columns = list(dict.fromkeys(r["x"] for r in rows))
     series = list(dict.fromkeys(r["series"] for r in rows))
@@ -86,7 +86,7 @@ def points(rows, caption, percent=False, low=None, high=None):
 
 
 def boxes(rows, caption):
-    """A box for each machine: quartiles and the middle 90 %; faults have a colour."""
+    """A box for each machine: quartiles and the middle 90 %, colored by its fault."""
     machines = {}
     for r in rows:
         machines.setdefault(r["series"], {})[r["x"]] = r["median"]

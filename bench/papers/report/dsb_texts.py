@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What the report says of the DSB paper: which experiment is which, how its numbers compare with what was expected."""
+"""The chapter of the report on the DSB paper: its experiments, and how they compare with what was expected."""
 import charts
 from wording import at, is_share, percent, verdict
 

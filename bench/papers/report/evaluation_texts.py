@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What the report says of the evaluation framework: which experiment is which, how its numbers compare with the paper's."""
+"""The chapter of the report on the evaluation framework: its experiments, and how they compare with the paper."""
 import math
 
 import charts
@@ -127,7 +127,7 @@ CHAPTER = {
         {"csv": "figure-1", "short": "Figure 1", "title": "Figure 1: time and power by tasks on a machine", "lede": "One machine of four cores.", "findings": figure_1, "percent": lambda g, x: False},
         {"csv": "figure-2", "short": "Figure 2", "title": "Figure 2: ten equal runs", "lede": "Time of each task over its median of ten runs: quantiles over all tasks and runs.", "findings": figure_2, "percent": lambda g, x: False},
         {"csv": "table-5", "short": "Table 5", "title": "Table 5: what is usual", "lede": "Share of stragglers on equal machines, by the quantile of ten runs that is taken for usual.",
-         "findings": table_5, "picture": lambda rows, _: charts.points([dict(r, **{k: 100 * r[k] for k in ("median", "low", "high", "paper")}) for r in rows], "Stragglers on equal machines, per cent, by quantile"),
+         "findings": table_5, "picture": lambda rows, _: charts.points([dict(r, **{k: 100 * r[k] for k in ("median", "low", "high", "paper")}) for r in rows], "Stragglers on equal machines, in percent, by quantile"),
          "percent": lambda g, x: False},
         {"csv": "table-6", "short": "Table 6", "title": "Table 6: how good are the detectors",
          "lede": "C1 to C4: from a cluster in which three of four machines are slow to one in which one of ten is. Copies start when no task waits any more. Precision counts fake positives as mistakes, as in the paper.",
@@ -135,7 +135,7 @@ CHAPTER = {
          "findings": table_6, "percent": lambda g, x: False},
         {"csv": "figure-3", "short": "Figure 3", "title": "Figure 3: waiting longer", "lede": "C2, Default: share of fake positives by the seconds a task has to run before it may be named.",
          "picture": lambda rows, _: charts.points(rows, "Fake positives by lag in seconds", True, 0, 1), "findings": figure_3, "percent": lambda g, x: True},
-        {"csv": "table-7", "short": "Table 7", "title": "Table 7: detectors by reservation", "lede": "C2, with 100 to 50 per cent of the slots for normal tasks and the rest for copies, or shared.",
+        {"csv": "table-7", "short": "Table 7", "title": "Table 7: detectors by reservation", "lede": "C2, with 100 to 50 % of the slots for normal tasks and the rest for copies, or shared.",
          "findings": table_7, "percent": lambda g, x: False},
         {"csv": "figures-4-6", "short": "Figures 4-6", "title": "Figures 4 to 6: time, energy and copies by reservation", "lede": "C2. Times and energy over those of Default with 100.",
          "picture": lambda rows, _: "".join(charts.points([r for r in rows if r["group"] == g], f"{t}, by share of the slots for tasks", False, low)

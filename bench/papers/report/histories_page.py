@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What the page of the histories says: stragglers, their places, equal tasks and copies in recorded histories."""
+"""The page of the histories: stragglers, where they are, equal tasks, and copies."""
 import math
 
 from tables import MISSING, number, number_range, percent, percent_range, table

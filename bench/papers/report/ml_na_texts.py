@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What the report says of the ML-NA paper: its tables on made-up months, and what its forecast is worth to a scheduler."""
+"""The chapter of the report on the ML-NA paper: its tables on simulated months, and what a scheduler gains by its forecast."""
 import math
 
 import charts

@@ -5,8 +5,8 @@
 
 usage: report.py FOLDER [PAGE]
 
-Reads FOLDER/*.csv, writes PAGE, FOLDER/report.html if none is said; links to the tables beside the page. The page needs nothing but itself, and follows the reader's choice
-of light or dark.
+Reads FOLDER/*.csv and writes PAGE (default: FOLDER/report.html), which links to the tables beside it. The page is
+self-contained and follows the reader's choice of light or dark.
 """
 import csv
 import html
@@ -29,7 +29,7 @@ def number(text):
 
 
 def read(folder, name):
-    """The lines of a table, or nothing if that experiment has not been run."""
+    """The lines of a table; none if that experiment has not been run."""
     file = folder / f"{name}.csv"
     if not file.exists():
         return []

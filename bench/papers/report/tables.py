@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""The tables of the experiments, and how a page writes their numbers: with an interval, rounded alike everywhere."""
+"""The tables of the experiments, and how pages write their numbers: with an interval, rounded the same everywhere."""
 import csv
 import math
 
@@ -8,7 +8,7 @@ MISSING = {"median": math.nan, "low": math.nan, "high": math.nan, "paper": math.
 
 
 class Results:
-    """All tables of a folder, read as they are asked for."""
+    """All tables of a folder, each read when it is first needed."""
 
     def __init__(self, folder):
         self.folder, self.tables = folder, {}
@@ -44,7 +44,7 @@ def number(v):
 
 
 def share(v):
-    """Per cent without the sign of per cent."""
+    """A percentage without its sign."""
     if math.isnan(v):
         return "–"
     v = 100 * v
@@ -73,7 +73,7 @@ def number_range(r):
 
 
 def signed_range(r):
-    """One decimal below ten per cent."""
+    """One decimal below 10 %."""
     return spanned(r, lambda v: "0" if abs(v) < 0.0005 else f"{100 * v:+.1f}" if abs(v) < 0.0995 else f"{100 * v:+.0f}", " %")
 
 
@@ -86,12 +86,12 @@ def table(head, lines):
 
 
 def shorter(r):
-    """What an interval of an improvement bears."""
+    """What an interval of an improvement supports."""
     return "shorter" if r["low"] > 0 else "longer" if r["high"] < 0 else "no difference that these runs can tell"
 
 
 def shorter_or_longer(r):
-    """An improvement in words; an interval may reach to the other side."""
+    """An improvement in words; its interval may extend beyond zero."""
     return f"{percent_range(r)} shorter" if not r["median"] < 0 else f"{percent_range(r, -1)} longer"
 
 

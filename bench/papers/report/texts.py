@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What the report says, paper by paper."""
+"""The texts of the report, paper by paper."""
 import dsb_texts
 import evaluation_texts
 import ml_na_texts

@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What the page of the experiments says of all parts together: policies against doing nothing."""
+"""The section of the experiments page on all parts together: policies against doing nothing."""
 from tables import bullets, number_range, percent, percent_range, signed_range, table
 
 FIRST_SEED = 1001  # of bench/papers/together.cpp
@@ -9,7 +9,7 @@ LIBRARY_PARTS = ("library_copies_only", "library_nodes_only", "library_places_on
 
 
 class Together:
-    """What was found with all of it together: changes against doing nothing, by scenario and policy."""
+    """Changes against doing nothing, by scenario and policy."""
 
     def __init__(self, results):
         self.results = results
@@ -34,7 +34,7 @@ class Together:
         return "shorter" if r["high"] < 0 else "longer" if r["low"] > 0 else "no difference that these runs can tell"
 
     def findings(self):
-        """In words, and only what the intervals bear."""
+        """In words, and only as far as the intervals support it."""
         tell = lambda where, who, what: signed_range(self.change(where, who, what))
         for where in self.weak:
             mean, tail = self.change(where, LIBRARY, "mean time"), self.change(where, LIBRARY, "p99 time")

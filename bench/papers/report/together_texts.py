@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What the report says of all that the library does, together: the words of the page, with pictures."""
+"""The chapter of the report on all parts together: the words of the page, with pictures."""
 import charts
 from tables import MISSING
 from together_page import LIBRARY, RIVALS, Together
@@ -10,7 +10,7 @@ SHOWN = (LIBRARY, *RIVALS)
 
 
 class Shown:
-    """The rows of one table, asked for as `tables.Results` are."""
+    """The rows of one table, with the interface of `tables.Results`."""
 
     def __init__(self, rows):
         self.all = rows

@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What the texts of all papers need: a number of a table, and whether it is what was expected."""
+"""Shared by the texts of all papers: a number of a table, and whether it is as expected."""
 import html
 import math
 import re
@@ -28,6 +28,6 @@ def is_share(*words):
 
 
 def marked(text):
-    """The little Markdown that the pages have."""
+    """The little Markdown that the pages use."""
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
     return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", text)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
 #
-# Starts a private Slurm cluster of eight nodes on this one machine: every node is a slurmd in a cgroup with a CPU
-# quota. Everything listens on the loopback interface only and lives in one scratch folder.
+# Starts a private Slurm cluster of eight nodes on this machine: each node is a slurmd in a cgroup with a CPU quota.
+# Everything listens on the loopback interface only and is kept in one scratch folder.
 #
 # Needs: Debian 12, root, the cpu cgroup controller, and
 #          apt-get install --no-install-recommends slurmctld slurmd slurm-client slurmdbd \
@@ -10,7 +10,7 @@
 #        Stop the system's own services of these packages if apt started them (systemctl stop slurmd ...).
 # The cluster itself is that of examples/engines/slurm/cluster.sh.
 # Usage: SCRATCH=$(mktemp -d) PORT=18000 ./cluster-up.sh
-#        Prints the SLURM_CONF to export. Undo with cluster-down.sh (same SCRATCH).
+#        Prints the SLURM_CONF to export. Undone by cluster-down.sh with the same SCRATCH.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 # shellcheck source-path=SCRIPTDIR source=lib.sh

@@ -2,8 +2,7 @@
 # shellcheck shell=bash
 # Shared by cluster-up.sh, cluster-down.sh and record.sh: the CPU quota of a node, and processes known by pid file.
 
-# A node is a cgroup with a CPU quota. cgroup v2 is what Debian 12 boots with; v1 is what older hosts and some
-# containers have.
+# A node is a cgroup with a CPU quota. Debian 12 boots with cgroup v2; older hosts and some containers have v1.
 if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
   CGROUP_VERSION=2
   CGROUP=/sys/fs/cgroup/straggle
@@ -11,7 +10,7 @@ else
   CGROUP_VERSION=1
   CGROUP=/sys/fs/cgroup/cpu/straggle
 fi
-PERIOD_US=50000   # a short period: a task of a second or two then sees a smooth rate, not a few long stalls
+PERIOD_US=50000   # short, so that a task of a second or two sees a smooth rate rather than a few long stalls
 
 cgroup_create_parent() {
   mkdir "$CGROUP"   # no -p: an existing group belongs to another run
@@ -37,7 +36,7 @@ set_quota() {
   fi
 }
 
-# alive PID NAME: runs, is no zombie, and is still the program we started (not a reused pid)
+# alive PID NAME: it runs, is not a zombie, and is still the program we started (the pid has not been reused)
 alive() {
   local comm state
   read -r comm < "/proc/$1/comm" || return 1
@@ -61,7 +60,7 @@ stop_daemon() {
   rm -f "$1"
 }
 
-# wait_for SECONDS COMMAND...: until the command succeeds
+# wait_for SECONDS COMMAND...: waits until the command succeeds
 wait_for() {
   local limit=$((SECONDS + $1))
   shift

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
 #
-# Records a real task history: a private Slurm cluster of eight nodes on this machine (cluster-up.sh), array jobs of
-# five kinds that overlap, two nodes slow all the time (n2, n5) and one slow in the middle third only (n6). Compares
-# what the tasks wrote with sacct and takes the cluster down again.
+# Records a real task history on a private Slurm cluster of eight nodes on this machine (cluster-up.sh): overlapping
+# array jobs of five kinds; two nodes are slow all the time (n2, n5), one in the middle third only (n6). Then compares
+# what the tasks wrote with sacct, and takes the cluster down.
 #
 # Needs: as cluster-up.sh, and awk, gzip, coreutils; about 100 MB in the scratch folder; two cores.
 # Usage: ./record.sh [OUT_DIR]     default: the current folder
@@ -52,7 +52,7 @@ make_inputs() {
   }' > "$SCRATCH/input/matrix.txt"
 }
 
-# calibrate KIND TRIAL_SIZE CPU_MS FILE: the size that costs about CPU_MS of CPU time on this machine
+# calibrate KIND TRIAL_SIZE CPU_MS FILE: the size that takes about CPU_MS of CPU time on this machine
 calibrate() {
   local cpu_s size limit
   cpu_s=$(TIMEFORMAT='%U %S'; { time INPUT=$SCRATCH/input ./work.sh "$1" "$2"; } 2>&1 | awk '{ print $1 + $2 }')
@@ -109,7 +109,7 @@ change_quota() {
 
 submit_array() {
   local kind count broken=0 at_once i j
-  # All kinds in turn, but never in the same order: draw again at each round.
+  # All kinds in turn, in a new random order each round.
   if [ $((arrays % ${#kinds[@]})) = 0 ]; then
     order=("${kinds[@]}")
     for ((i = ${#order[@]} - 1; i > 0; --i)); do
@@ -119,7 +119,7 @@ submit_array() {
   fi
   kind=${order[arrays % ${#kinds[@]}]}
   count=$((24 + RANDOM % 25))
-  at_once=$((3 + RANDOM % 3))   # a limit per array, so that two or three arrays share the nodes at any time
+  at_once=$((3 + RANDOM % 3))   # a limit per array, so that two or three arrays always share the nodes
   if [ $((arrays % 4)) = 3 ]; then broken=$((1 + RANDOM % count)); fi
   sbatch --quiet --job-name="$kind" --array="1-$count%$at_once" --output="$SCRATCH/log/task.%A_%a.txt" \
     task.sh "$record_dir" "$SCRATCH" "$kind" "${size[$kind]}" "$broken" "$arrays"
@@ -129,7 +129,7 @@ submit_array() {
 
 cancel_one() {
   local running
-  # Not in its first second (it may not have its trap yet), and not shortly before it ends by itself.
+  # Not in its first second (its trap may not be set yet), and not shortly before its end.
   mapfile -t running < <(squeue -h -r -t RUNNING -o '%M %i' | awk '$1 ~ /^0:0[123]$/ { print $2 }')
   if [ "${#running[@]}" = 0 ]; then return 1; fi
   scancel "${running[RANDOM % ${#running[@]}]}"
@@ -139,7 +139,7 @@ cancel_one() {
 queue_empty() { local queue; queue=$(squeue -h) && [ -z "$queue" ]; }
 
 echo "recording for $((3 * THIRD_SECONDS)) s ..."
-last_submit=$((begin + 3 * third_ms - 40000))   # what then waits fills the rest of the last third
+last_submit=$((begin + 3 * third_ms - 40000))   # the arrays waiting then fill the rest of the last third
 while now=$(now_ms); [ "$now" -lt "$last_submit" ]; do
   if [ $phase = 1 ] && [ "$now" -ge $((begin + third_ms)) ]; then
     change_quota "$QUOTA_SLOW"
@@ -148,16 +148,16 @@ while now=$(now_ms); [ "$now" -lt "$last_submit" ]; do
     change_quota "$QUOTA_FAST"
     phase=3
   fi
-  # Three arrays that still wait for nodes: no node idles, and kinds overlap.
+  # Keep three arrays waiting for nodes, so that no node is idle and kinds overlap.
   waiting=$(squeue -h -r -t PENDING -o %F | sort -u | wc -l)
   if [ "$waiting" -lt 3 ]; then submit_array; fi
   if [ "$now" -ge "$next_cancel" ] && cancel_one; then next_cancel=$((next_cancel + cancel_every_ms)); fi
   sleep 0.5
 done
-echo "submitted $arrays arrays, $tasks tasks, cancelled $cancels; waiting for the last ..."
-# Without their limit the last arrays still use all nodes.
+echo "submitted $arrays arrays, $tasks tasks, canceled $cancels; waiting for the last ..."
+# Lift the limit, so that the last arrays use all nodes.
 for array in $(squeue -h -r -t PENDING -o %F | sort -u); do
-  scontrol update "JobId=$array" ArrayTaskThrottle=0 > /dev/null 2>&1 || true   # it complains of tasks that have ended
+  scontrol update "JobId=$array" ArrayTaskThrottle=0 > /dev/null 2>&1 || true   # it complains about tasks that have ended
 done
 wait_for 600 queue_empty
 
@@ -176,7 +176,7 @@ done
   sort -t , -k 6,6n -k 5,5n "$SCRATCH/out/records.csv"
 } > "$out_dir/slurm-8-nodes.csv"
 
-# --- the cross-check: job, node and state of every task, as the tasks wrote it and as sacct has it
+# --- the cross-check: job, node and state of every task, as written by the task and as reported by sacct
 sacct_tasks() {
   sacct -X -n -P --starttime=now-1day --format=JobID,NodeList,State |
     awk -F '|' '{ split($1, id, "_"); split($3, s, " "); print id[1], id[2], $2, s[1] }'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
 #
-# Starts the slurmd of a node inside its cgroup: it moves itself first, so slurmd and all its tasks start there.
+# Starts the slurmd of a node in its cgroup: this script moves itself there first, so slurmd and all its tasks follow.
 #
 # Usage: slurmd-in-cgroup.sh -N NODE
 set -euo pipefail

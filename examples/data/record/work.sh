@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
 #
-# The task programs: one process tree that burns CPU in proportion to SIZE and writes nothing.
+# The task programs: each is one process tree that uses CPU time in proportion to SIZE and writes nothing.
 #
 # Needs: awk, coreutils, gzip; the input files made by make_inputs in record.sh, in the folder INPUT.
 # Usage: INPUT=folder ./work.sh KIND SIZE
 #   burn    SIZE steps of integer arithmetic, no input
 #   sort    sorts the first SIZE bytes of a file of random numbers
 #   gzip    compresses the first SIZE bytes of a text
-#   words   counts the different words in the first SIZE bytes of a text
+#   words   counts the distinct words in the first SIZE bytes of a text
 #   matrix  multiplies the rows in the first SIZE bytes of a matrix (40 columns) by a 40 x 40 matrix
 set -euo pipefail
 export LC_ALL=C

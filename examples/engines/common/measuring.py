@@ -1,16 +1,16 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What measuring programs share: the interval of a mean, and the end of the processes that they started."""
+"""Shared by the measuring programs: the interval of a mean, and ending the processes they started."""
 import math
 import statistics
 import subprocess
 
-# Student's t at 97.5 % for 2 to 10 values; for more values it is smaller, and the last one is used.
+# Student's t at 97.5 % for 2 to 10 values; beyond, where it is smaller, the last one is used.
 STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)
 
 
 def interval(values):
-    """Mean and the half-width of its 95 % interval; NaN for that of a single value."""
+    """The mean and the half-width of its 95 % interval, which is NaN for a single value."""
     n = len(values)
     if n < 2:
         return values[0], float("nan")
@@ -18,7 +18,7 @@ def interval(values):
 
 
 def stop(processes):
-    """Asks all to end, then kills what has not within five seconds."""
+    """Asks all to end, and kills those that have not ended within five seconds."""
     for process in processes:
         process.terminate()
     for process in processes:

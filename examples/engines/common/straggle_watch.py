@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""straggle-watch as seen from Python: events go in, plans come out. What the adapters share."""
+"""straggle-watch from Python: events go in, plans come out. Shared by the adapters."""
 import json
 import os
 import queue
@@ -15,7 +15,7 @@ PROTOCOL = 1
 
 
 def missing(command):
-    """One line to print where the program of a command is not there; None where it is."""
+    """A line to print if the program of a command cannot be found; None if it can."""
     if command and shutil.which(command[0]):
         return None
     name = command[0] if command else ""
@@ -23,13 +23,13 @@ def missing(command):
 
 
 def clock_text(seconds):
-    """A time as clocks here show it."""
+    """A time as a local clock shows it."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds)) + ".%03d" % (seconds % 1 * 1000)
 
 
 def new_notes(plan, known, copies=True):
-    """What a plan notes that the last one did not, in words. @param known what the last one noted, and now this one;
-    @param copies whether copies are started: without any, the note about a storm of late tasks is of no use
+    """The notes of a plan that the last plan did not have, in words. @param known the notes of the last plan, replaced by
+    those of this one; @param copies whether copies are started: if not, the note about a storm of late tasks is omitted
     """
     notes = {n["note"]: n["reason"] for n in plan.get("notes", ()) if copies or n["note"] != "storm"}
     begun = [reason for note, reason in notes.items() if note not in known]
@@ -39,9 +39,9 @@ def new_notes(plan, known, copies=True):
 
 
 class Watch:
-    """A straggle-watch process, told by docs/reference/protocol.md. Nothing here waits for it but `decide`, and that no longer than it is told.
+    """A straggle-watch process, which speaks docs/reference/protocol.md. Only `decide` waits for it, and only as long as asked.
 
-    When it ends, or says nothing for too long, `is_alive` is false: then act as if nothing were known, and make a new one.
+    When it ends, or is silent for too long, `is_alive` is false: then act as if nothing were known, and start a new one.
     """
 
     def __init__(self, command, log=print):
@@ -64,7 +64,7 @@ class Watch:
             elif said.get("event") == "fault":
                 self.log("straggle-watch:", said.get("fault"), said.get("detail"))
             elif said.get("event") == "hello" and said.get("protocol") != PROTOCOL:
-                self.log("straggle-watch speaks another protocol:", said.get("protocol"))
+                self.log("straggle-watch speaks a different protocol:", said.get("protocol"))
                 self.process.kill()
         self.is_alive = False
         self.plans.put(None)
@@ -74,23 +74,23 @@ class Watch:
         self.lines.append(json.dumps(event, separators=(",", ":")))
 
     def ended(self, job, node, start, end, status="success", **more):
-        """An attempt that has ended: `status` is success, failed or killed; times in seconds. Told with the next plan."""
+        """An attempt has ended: `status` is success, failed or killed; times are in seconds. Sent with the next request."""
         self._tell({"event": "end", "job": job, "node": node, "start": start, "end": end, "status": status, **more})
 
     def finish(self, job):
         self._tell({"event": "finish", "job": job})
 
     def decide(self, now, nodes, running=None, waiting=0, timeout=2.0):
-        """The plan for `now`, or None where there is none in time.
+        """The plan for `now`, or None if none arrives in time.
 
-        @param nodes all there are: dicts with node, slots, busy, condition, and @param running all that runs: dicts with
-        job, task, node, start, where that is known
+        @param nodes all nodes: dicts with node, slots, busy, condition
+        @param running all running attempts, if known: dicts with job, task, node, start
         """
         self._tell({"event": "nodes", "nodes": nodes})
         if running is not None:
             self._tell({"event": "running", "running": running})
         self._tell({"event": "decide", "now": now, "waiting": waiting})
-        lines, self.lines = self.lines, []  # another thread may still add lines
+        lines, self.lines = self.lines, []  # another thread may still be adding lines
         due = time.monotonic() + timeout
         if not self._write(("\n".join(lines) + "\n").encode(), due):
             self.is_alive = False
@@ -106,11 +106,11 @@ class Watch:
             return None
 
     def _write(self, data, due):
-        """All of it, as long as there is time: a process that hangs reads nothing, and its pipe is soon full."""
+        """Writes all of it while there is time: a process that hangs reads nothing, and its pipe is soon full."""
         pipe = self.process.stdin.fileno()
         while data:
             if not select.select([], [pipe], [], max(0, due - time.monotonic()))[1]:
-                self.log("straggle-watch: it reads nothing")
+                self.log("straggle-watch: it does not read")
                 return False
             try:
                 data = data[os.write(pipe, data):]
@@ -121,7 +121,7 @@ class Watch:
         return True
 
     def close(self, timeout=5):
-        """Ends the process in good order, so that it keeps its state; one that no longer answers at once."""
+        """Ends the process cleanly, so that it saves its state; kills it at once if it no longer answers."""
         try:
             self.process.stdin.close()
             self.process.wait(timeout if self.is_alive else 0)

@@ -1,12 +1,12 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Second attempts of pure tasks, for clients of a scheduler with the plugin: whichever is first counts.
+"""Second attempts of pure tasks, for clients of a scheduler with the plugin: the first to end counts.
 
     copies = Copies(client)
     results = copies.gather(copies.map(function, items))
 
-Only for functions without side effects, and for results that the client gathers: tasks that depend on a future wait for its
-own attempt. A copy is launched where and when the plugin's plan says so.
+Only for functions without side effects, and for results that the client gathers: tasks that depend on a future wait for the
+original attempt. A copy is launched when and where the plugin's plan says.
 """
 import queue
 import time
@@ -35,7 +35,7 @@ class Copies:
         return futures
 
     def launch(self):
-        """Copies that the plugin asked for since the last time, by the key of their original."""
+        """Copies that the plugin has requested since the last call, by the key of their original."""
         began = {}
         while not self.orders.empty():
             order = self.orders.get()
@@ -47,7 +47,7 @@ class Copies:
         return began
 
     def gather(self, futures, every=0.05):
-        """Results in the order of the futures; of each task the attempt that ends first, the other is cancelled."""
+        """Results in the order of the futures, each of the attempt that ended first; the other attempt is canceled."""
         done, copies, open_keys = {}, {}, {future.key for future in futures}
         originals = {future.key: future for future in futures}
         while open_keys:

@@ -1,7 +1,7 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-"""A Dask scheduler plugin that writes a line of JSON for every task that ended, for straggle-rank --from dask.
+"""A Dask scheduler plugin that writes a line of JSON for every finished task, for straggle-rank --from dask.
 
 dask scheduler --preload log_tasks.py, with STRAGGLE_DASK_LOG=FILE (default: straggle-dask.jsonl); or
 client.register_scheduler_plugin(TaskLog(file)).

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What the plugin is worth: graph after graph on eight workers, one of which is slow for a while.
+"""What the plugin gains: graph after graph on eight workers, one of which is slow for a while.
 
     measure.py --out FOLDER [--saturations 1.1,inf] [--graphs 60] [--slow 5] [--repeat 3]
-    measure.py --check      a short form that fails if the plugin does not do its work
+    measure.py --check      a short run that fails if the plugin does not work
 
-A graph is 48 tasks that sleep for about 100 ms and one that takes them all together; with --layers, so many layers of them,
-where each task waits for two of the layer before. The tasks sleep rather than work, so
-that it says little of the machine; everything is on the loopback. With and without the plugin take turns.
+A graph is 48 tasks that sleep for about 100 ms and one that depends on them all; with --layers N, N layers of such tasks,
+each waiting for two of the previous layer. Tasks sleep rather than work, so that results depend little on the machine.
+Everything is on the loopback interface. Runs with and without the plugin alternate.
 """
 import argparse
 import csv
@@ -32,7 +32,7 @@ OUT = ("excluded", "last_resort")
 
 
 def work(seconds, folder, *needs):
-    """Sleeps, once the results it needs are there; longer on a worker that the file in `folder` says is slow."""
+    """Sleeps once the results it needs are available; longer on a worker that is slow according to the file in `folder`."""
     name = str(distributed_name())
     try:
         with open(os.path.join(folder, name)) as file:
@@ -44,7 +44,7 @@ def work(seconds, folder, *needs):
 
 
 def drawn(number, options):
-    """The graph of that number unless there is a workload: when it is due, and how long each of its tasks takes."""
+    """The graph of that number without a workload: when it is due, and how long each of its tasks takes."""
     tasks = TASKS * options.layers
     times = [0.1 * math.exp(0.3 * random.Random(number * 1000 + i).gauss(0, 1)) for i in range(tasks)]
     return number * options.period, times
@@ -101,7 +101,7 @@ class Cluster:
         os.rename(path + ".new", path)
 
     def graph(self, number, times):
-        """Seconds that a graph takes, and how many of its tasks each worker ran."""
+        """The seconds a graph takes, and how many of its tasks each worker ran."""
         began = time.time()
         layers, parts = self.options.layers, []
         for layer in range(layers):
@@ -134,7 +134,7 @@ class Cluster:
 
 
 def run(options, plugin, saturation, factor):
-    """A warm-up, then graphs of which the middle half meets a slow worker. Rows of all graphs, and what was held."""
+    """Warms up, then runs graphs, with a slow worker in the middle half. Returns a row per graph, and which workers were held."""
     cluster = Cluster(options, plugin, saturation)
     rows, held = [], []
     try:
@@ -193,7 +193,7 @@ def main():
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     if importlib.util.find_spec("distributed") is None:
-        print("skipped: there is no distributed (Debian: apt-get install python3-distributed)")
+        print("skipped: distributed is not installed (Debian: apt-get install python3-distributed)")
         return 77
     os.makedirs(options.out, exist_ok=True)
     if options.check:
@@ -223,7 +223,7 @@ def main():
     held = [(t, worker, state) for _, _, _, t, worker, state in held]
     out = [t - slow_at for t, worker, state in held if worker == "w3" and t > slow_at and state in OUT]
     back = [t - well_at for t, worker, state in held if worker == "w3" and t > well_at and state == "healthy"]
-    # As a last resort it is useful again before its recovery is certain.
+    # As a last resort it may be used again before its recovery is certain.
     back = sorted(back + [r["at"] - well_at for r in rows if r["phase"] == "after" and r["on_slow"] >= 4])
     others = [h for h in held if h[1] != "w3" and h[2] in OUT]
     print("held after %s s, back after %s s, others held: %s" % (out[:1], back[:1], others))

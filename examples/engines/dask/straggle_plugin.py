@@ -1,12 +1,12 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Dask scheduler plugin: workers that straggle-watch excludes get no new tasks until probes show that they are well.
+"""Dask scheduler plugin: workers that straggle-watch excludes get no new tasks until probes show that they have recovered.
 
     dask scheduler --preload straggle_plugin.py
 
-A worker is held by the scheduler, as if it had paused itself; its queue moves to others by Dask's own work stealing. On
-probation it is resumed for as many tasks as it may run. All are resumed when straggle-watch is gone.
-From the environment: STRAGGLE_WATCH (the command), STRAGGLE_DRY_RUN=1.
+The scheduler holds a worker as if it had paused itself, and Dask's own work stealing moves its queue to others. On
+probation it is resumed for as many tasks as it may run. All workers are resumed when straggle-watch is gone.
+Environment: STRAGGLE_WATCH (the command), STRAGGLE_DRY_RUN=1.
 """
 import asyncio
 import collections
@@ -24,7 +24,7 @@ from straggle_watch import Watch, missing, new_notes  # noqa: E402
 
 logger = logging.getLogger("distributed.straggle")
 NOTHING = {"nodes": [], "copies": [], "ended": {"mean": 0}}
-COPY = "-straggle-copy"  # ends the key of a task's second attempt; see copies.py
+COPY = "-straggle-copy"  # suffix of the key of a second attempt; see copies.py
 
 
 class Straggle(SchedulerPlugin):
@@ -32,9 +32,9 @@ class Straggle(SchedulerPlugin):
         self.command = os.environ.get("STRAGGLE_WATCH", "straggle-watch --windows-per-error 100000 --longest-exclusion 20 --probes-with-tasks").split()
         self.every, self.dry_run = every, os.environ.get("STRAGGLE_DRY_RUN", "0") != "0"
         self.states, self.notes, self.watch, self.next_start, self.usual = {}, set(), None, 0, 0
-        self.held = {}  # address: how many tasks it may run, or how slow it is where that depends on the others
-        self.own = {}  # address: the state that the worker itself reports, such as being out of memory
-        self.tried = collections.defaultdict(float)  # address: when it may have another try; 0 if the last was fast
+        self.held = {}  # address: how many tasks it may run, or how slow it is if that depends on the others
+        self.own = {}  # address: the state that the worker reports itself, for example that it is out of memory
+        self.tried = collections.defaultdict(float)  # address: when it may be tried again; 0 if the last try was fast
 
     async def start(self, scheduler):
         self.scheduler = scheduler
@@ -54,7 +54,7 @@ class Straggle(SchedulerPlugin):
             self.scheduler.handle_worker_status_change(status, address, "straggle-%f" % time.time())
 
     def shed(self, address, keep):
-        """All that a held worker has to do but the first `keep` goes to those who have least to do."""
+        """Moves all tasks of a held worker but the first `keep` to the workers with the least to do."""
         held, steal = self.scheduler.workers.get(address), self.scheduler.extensions.get("stealing")
         given = {w: len(w.processing) / w.nthreads for w in self.scheduler.running if w.address not in self.held}
         for task in list(held.processing)[keep:] if held and steal and given else []:
@@ -65,15 +65,15 @@ class Straggle(SchedulerPlugin):
 
     def tend(self):
         for address in list(self.held):
-            self.shed(address, self.admit(address))  # return what work stealing brings: it does not ask
+            self.shed(address, self.admit(address))  # return what work stealing brings: it does not check
 
     def admit(self, address):
-        """In service while it has less to do than it may; a last resort, while the others' queue takes twice as long."""
+        """In service while it has fewer tasks than it may run; a last resort only while the others' queue takes twice as long."""
         worker, (slots, slowdown) = self.scheduler.workers.get(address), self.held[address]
         if slowdown > 0 and worker is not None:
             others = [w for w in self.scheduler.running if w.address not in self.held]
             backlog = len(self.scheduler.queued) + sum(len(w.processing) for w in others)
-            wait = backlog / (slowdown * max(1, sum(w.nthreads for w in others)))  # in units of a task's time here
+            wait = backlog / (slowdown * max(1, sum(w.nthreads for w in others)))  # in units of the time of a task on this worker
             may_try = wait > 1 or self.tried[address] == 0  # a recovered worker shows it soon
             slots = worker.nthreads if wait > 2 else int(may_try and time.time() > self.tried[address])
         self.set_status(address, "running" if worker and len(worker.processing) < slots else "paused")
@@ -139,7 +139,7 @@ class Straggle(SchedulerPlugin):
                     plan = await asyncio.to_thread(self.watch.decide, now, *self.cluster())
                     self.watch = self.watch if plan else self.watch.close()
                     self.obey(plan or NOTHING)
-        except Exception:  # whatever the error, no worker stays held
+        except Exception:  # whatever the error, do not leave a worker held
             logger.exception("straggle")
         finally:
             self.obey(NOTHING)

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Keeps slow and failing servers of an HAProxy out of the way, by its own log and its agent checks.
+"""Keeps requests away from slow and failing servers of an HAProxy, using its log and its agent checks.
 
 HAProxy sends a line per request (see haproxy.cfg); straggle-watch decides ten times a second; each agent check is
-answered with the share of its weight that the server shall have. A server without a verdict is answered `up`, which
-changes nothing: what an operator drained, stopped or weighted by hand stays so.
+answered with the percentage of its weight that the server should have. The answer for a server without a verdict is
+`up`, which changes nothing: what an operator drained, stopped or weighted by hand stays so.
 
-When this process ends, or hangs, HAProxy would keep the last weights for ever. Therefore it gives them back when it is
-told to end, and a watchdog, a process of its own, does so when no answer comes for a second.
+If this process died or hung, HAProxy would keep the last weights forever. Therefore this process restores them before
+it ends, and a watchdog, a separate process, restores them when there has been no answer for a second.
 """
 import argparse
 import asyncio
@@ -25,7 +25,7 @@ import straggle_watch  # noqa: E402
 
 NAME = re.compile(r"[\w.:-]+/[\w.:-]+\Z", re.ASCII)  # backend/server
 MOST_SERVERS = 4096
-# Ten decisions a second: allows one error in three hours, and tries a server that stays slow every two seconds.
+# At ten decisions a second: at most one error in three hours, and a server that stays slow is tried every two seconds.
 DECIDES = "straggle-watch --windows-per-error 100000 --longest-exclusion 20 --probes-with-tasks"
 
 
@@ -34,7 +34,7 @@ def log(*words):
 
 
 class Requests(asyncio.DatagramProtocol):
-    """HAProxy's log lines, made events."""
+    """Turns HAProxy's log lines into events."""
 
     def __init__(self, loop):
         self.loop = loop
@@ -49,9 +49,9 @@ class Adapter:
         self.options = options
         self.watch = None
         self.next_start = 0
-        self.servers = {}  # name: when it was last heard of
+        self.servers = {}  # name: when it was last seen
         self.weights = {}  # name: percent, for servers that must not get their full weight
-        self.watched = set()  # names that the watchdog would give back
+        self.watched = set()  # names of servers whose weight the watchdog would restore
         self.freed = {}  # name: until when it is instructed to restore its weight
         self.decided = 0
         self.bad_lines = 0
@@ -69,7 +69,7 @@ class Adapter:
             status = int(status)
             length = int(microseconds) * 1e-6 if microseconds != b"-" else int(total) * 1e-3
         except (ValueError, UnicodeDecodeError):
-            self.bad_lines += 1  # lines about the state of servers arrive here, too
+            self.bad_lines += 1  # lines about server states arrive here as well
             return
         if not NAME.match(name) or server == b"<NOSRV>" or len(self.servers) >= MOST_SERVERS:
             return
@@ -87,7 +87,7 @@ class Adapter:
             writer.write(self.word(name).encode())
             await asyncio.wait_for(writer.drain(), 1)
         except (OSError, ValueError, asyncio.TimeoutError, asyncio.CancelledError):
-            pass  # the last one is how the loop ends
+            pass  # the last one is raised when the loop ends
         finally:
             writer.close()
 
@@ -101,11 +101,11 @@ class Adapter:
         if not self.is_ending and now - self.decided < self.options.stale and name in self.weights:
             if self.options.no_watchdog or name in self.watched:
                 return "up %d%%\n" % self.weights[name]
-            return "up\n"  # a kill now would leave its weight changed for good: the watchdog asks within 0.1 s
+            return "up\n"  # wait for the watchdog, which asks within 0.1 s: if this process died now, the weight would stay changed
         return "up 100%\n" if name in self.ours(now) else "up\n"
 
     def ours(self, now):
-        """Servers whose weight is not what an operator made it: they have one of ours, or are on their way back."""
+        """Servers whose weight is not the operator's: they have one of ours, or it is being restored."""
         return sorted(set(self.weights) | {name for name, until in self.freed.items() if now < until})
 
     def start(self):
@@ -138,7 +138,7 @@ class Adapter:
                 weights[n["node"]] = 0
             elif n["state"] == "on_probation":
                 weights[n["node"]] = min(100, max(1, round(self.options.probe * n["probe_slots"])))
-            elif n["state"] == "last_resort" and n["slowdown"]["value"] > 1:  # all get slots for as many seconds of work
+            elif n["state"] == "last_resort" and n["slowdown"]["value"] > 1:  # slots in proportion to speed: the same seconds of work for all
                 weights[n["node"]] = max(1, round(100 / n["slowdown"]["value"]))
             if n["state"] != self.said.get(n["node"], "healthy"):
                 log("%s: %s" % (n["node"], n["reason"]))
@@ -163,7 +163,7 @@ class Adapter:
             loop.add_signal_handler(number, ending.set)
         await loop.create_datagram_endpoint(lambda: Requests(self), local_addr=(options.listen, options.log_port))
         agent = await asyncio.start_server(self.answer, options.listen, options.agent_port)
-        log("listens on %s: log %d, agent %d" % (options.listen, options.log_port, options.agent_port))
+        log("listening on %s: log %d, agent %d" % (options.listen, options.log_port, options.agent_port))
         due = time.monotonic()
         while not ending.is_set():
             if self.watch is None:
@@ -176,16 +176,16 @@ class Adapter:
             except asyncio.TimeoutError:
                 pass
         self.is_ending = True
-        log("ends: what was taken out gets its weight back")
+        log("ending: all servers get their weight back")
         if self.watch is not None:
             self.watch.close()
         await asyncio.sleep(options.linger)
         agent.close()
-        log("ended; lines that were none: %d" % self.bad_lines)
+        log("ended; unreadable lines: %d" % self.bad_lines)
 
 
 def ask_haproxy(path, command):
-    """A command of the Runtime API, and what it answers."""
+    """Sends a command of the Runtime API and returns the answer."""
     with socket.socket(socket.AF_UNIX) as stats:
         stats.settimeout(2)
         stats.connect(path)
@@ -199,7 +199,7 @@ def ask_haproxy(path, command):
 
 
 def release(path, ours=None):
-    """Gives servers with an agent their configured weight back. @param ours their names; None: all of them"""
+    """Restores the configured weight of servers with an agent. @param ours their names; None: all of them"""
     try:
         rows = ask_haproxy(path, "show servers state").splitlines()
     except OSError as problem:
@@ -219,7 +219,7 @@ def release(path, ours=None):
 
 
 def watchdog(options):
-    """Asks the agent as HAProxy does; gives weights back when it is silent for a second, and when it is gone for good."""
+    """Asks the agent as HAProxy does; restores weights when it is silent for a second, and when it has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     heard, released, ours = time.monotonic(), False, []
     while os.getppid() == options.parent or not released:
@@ -233,7 +233,7 @@ def watchdog(options):
             answer = []
         if answer:
             if os.getppid() != options.parent:
-                return  # another adapter answers, with its own watchdog
+                return  # another adapter answers, which has its own watchdog
             heard, released, ours = time.monotonic(), False, answer[1:]
         elif time.monotonic() - heard > 0.4 and not released:  # seen within the next 0.3 s
             log("watchdog: the agent does not answer")
@@ -245,17 +245,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--watch", default=DECIDES, help="the command that decides (default: %(default)s)")
     parser.add_argument("--listen", default="127.0.0.1", help="address of both listeners (default: %(default)s)")
-    parser.add_argument("--log-port", type=int, default=5514, help="UDP, of HAProxy's log (default: %(default)s)")
-    parser.add_argument("--agent-port", type=int, default=9101, help="TCP, of its agent checks (default: %(default)s)")
+    parser.add_argument("--log-port", type=int, default=5514, help="UDP port for HAProxy's log (default: %(default)s)")
+    parser.add_argument("--agent-port", type=int, default=9101, help="TCP port for its agent checks (default: %(default)s)")
     parser.add_argument("--stats", default="/run/haproxy/straggle.sock", help="HAProxy's stats socket, for the watchdog (default: %(default)s)")
     parser.add_argument("--every", type=float, default=0.1, help="seconds between decisions (default: %(default)s)")
-    parser.add_argument("--slots", type=int, default=4, help="requests that a server works on at a time (default: %(default)s)")
-    parser.add_argument("--probe", type=float, default=5, help="percent of its weight per slot on probation (default: %(default)s)")
+    parser.add_argument("--slots", type=int, default=4, help="requests that a server handles at a time (default: %(default)s)")
+    parser.add_argument("--probe", type=float, default=5, help="percent of its weight, per slot, that a server on probation gets (default: %(default)s)")
     parser.add_argument("--stale", type=float, default=2, help="seconds after which a decision no longer counts (default: %(default)s)")
-    parser.add_argument("--linger", type=float, default=1, help="seconds in which weights are given back at the end (default: %(default)s)")
-    parser.add_argument("--dry-run", action="store_true", help="decide and say so, change nothing")
-    parser.add_argument("--release", action="store_true", help="give all weights back and end")
-    parser.add_argument("--no-watchdog", action="store_true", help="no process that gives weights back if this one dies")
+    parser.add_argument("--linger", type=float, default=1, help="seconds for restoring weights at the end (default: %(default)s)")
+    parser.add_argument("--dry-run", action="store_true", help="log decisions, change nothing")
+    parser.add_argument("--release", action="store_true", help="restore all weights and end")
+    parser.add_argument("--no-watchdog", action="store_true", help="no process that restores weights if this one dies")
     parser.add_argument("--parent", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.release:

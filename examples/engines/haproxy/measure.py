@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What the adapter is worth: servers behind HAProxy, clients at a constant rate, one or more servers get slow, then well.
+"""What the adapter gains: servers behind HAProxy, clients at a constant rate; one or more servers become slow, then recover.
 
     measure.py --policies roundrobin,leastconn,random,straggle,straggle-leastconn --rates 300,600 --out FOLDER
     measure.py --servers 8 --victims 3,6 --repeats 4 --workload FILE     several slow at once, requests of your own
-    measure.py --check      a short form that fails if the adapter does not do its work
+    measure.py --check      a short run that fails if the adapter does not work
 
-Everything runs here, on the loopback. Each run: WARM seconds of warming up, HEALTHY with all well, BAD with one server
-slow (or failing), AFTER with all well again. A row per request stays in FOLDER, and a line per run in summary.csv.
+Everything is on the loopback interface. Each run has WARM seconds to warm up, HEALTHY with all servers well, BAD with one
+server slow (or failing), and AFTER with all well again. A row per request stays in FOLDER, and a line per run in summary.csv.
 The policies `straggle` and `straggle-leastconn` are the adapter on top of round robin and of leastconn.
 """
 import argparse
@@ -35,7 +35,7 @@ WARM = 3
 
 
 def free_ports(number):
-    """Ports nobody listens at; the first ones of a run of consecutive ones are for servers."""
+    """Free ports; those of the servers come first and are consecutive."""
     for first in range(21000 + os.getpid() % 400 * 20, 60000, 20):
         try:
             for port in range(first, first + number):
@@ -53,7 +53,7 @@ def has_adapter(policy):
 
 
 class Bench:
-    """HAProxy, its servers and, where the policy has it, the adapter; all end with `close`."""
+    """HAProxy, its servers and, if the policy uses it, the adapter; `close` ends them all."""
 
     def __init__(self, options, policy):
         self.options, self.policy = options, policy
@@ -89,7 +89,7 @@ class Bench:
         time.sleep(0.5)
 
     def configuration(self):
-        """The example's, with other ports; without the agent where the adapter is not tried."""
+        """The configuration of the example with other ports, and without the agent if the adapter is not used."""
         text = open(HERE + "/haproxy.cfg").read()
         text = text.replace("/run/haproxy/straggle.sock", self.folder + "/stats.sock")
         text = text.replace("127.0.0.1:5514", "127.0.0.1:%d" % self.logs)
@@ -148,7 +148,7 @@ def changes(log_file, began):
 
 
 def wait_for(event, seconds):
-    """Until it is true, or for so long. @return how long that took, less what this process was kept from running"""
+    """Waits until it is true, at most `seconds`. @return the time this took, minus the time this process could not run"""
     began = before = time.time()
     kept = 0
     while not event() and before < began + seconds:
@@ -159,7 +159,7 @@ def wait_for(event, seconds):
 
 
 def run(options, policy, rate, what, number=1, is_out=None, is_back=None):
-    """One run; what it showed, as a dict. @param is_out ends the bad phase, @param is_back the run, before their time"""
+    """One run; its results as a dict. @param is_out ends the bad phase early; @param is_back ends the run early"""
     bench = Bench(options, policy)
     healthy, bad, after, victims = options.healthy, options.bad, options.after, options.victims
     file = os.path.join(options.out, "%s-%d-%s%s.csv" % (policy, rate, what, "-%d" % number if number > 1 else ""))
@@ -200,7 +200,7 @@ def run(options, policy, rate, what, number=1, is_out=None, is_back=None):
         out = [t for t, s, w in done if s in hurt and w < 100 and slow_at <= t < well_at]
         back = [[t for t, s, w in done if s == v and t >= well_at and w == 100] for v in hurt if
                 any(s == v for t, s, w in done)]
-        # A probe that happens to be fast while the server is slow would end the exclusion, so the last return counts.
+        # A probe that happens to be fast ends the exclusion of a slow server, so the last return counts.
         result["out_after"] = round(out[0] - slow_at, 2) if out else ""
         result["back_after"] = round(max(b[-1] for b in back) - well_at, 2) if back and all(back) else ""
         result["slow_requests"] = sum(slow_at <= r[0] < (out[0] if out else well_at) and
@@ -218,7 +218,7 @@ def run(options, policy, rate, what, number=1, is_out=None, is_back=None):
 
 
 def write_summary(out, results):
-    """The lines of these runs, and those of earlier ones of other kinds that are there."""
+    """Writes the lines of these runs, and keeps those of earlier runs of other kinds."""
     path, names = os.path.join(out, "summary.csv"), []
     def key(r):
         return r["policy"], str(r["rate"]), r["what"], str(r.get("number") or 1)
@@ -235,7 +235,7 @@ def write_summary(out, results):
 
 
 def print_means(options, results):
-    """Over the repeats: the mean of the p99, and how many times that of the first policy it was, each with its interval."""
+    """Over the repeats: the mean of p99, and its ratio to that of the first policy, each with an interval."""
     for what, rate in itertools.product(options.what.split(","), options.rates.split(",")):
         p99 = {policy: [r["bad_p99"] for r in results if (r["policy"], r["rate"], r["what"]) == (policy, int(rate), what)]
                for policy in options.policies.split(",")}
@@ -256,8 +256,8 @@ expect.failed = 0
 
 
 def check(options):
-    """Out, back, released on exit and after a kill -9. Judged by requests and probes, since the machine may be busy; it
-    waits for two minutes at most."""
+    """A slow server goes out and comes back; weights are restored on exit and after kill -9. Judged by requests and probes,
+    since the machine may be busy; waits at most two minutes."""
     victim, options.healthy, options.bad, options.after = options.victims[0], 5, 60, 60
 
     def is_out(bench):
@@ -268,9 +268,9 @@ def check(options):
     r = run(options, "straggle", 300, "slow", is_out=is_out, is_back=is_back)
     print(r, flush=True)
     expect(r["out_after"] != "" and r["slow_requests"] < 300, "a slow server is out: after %s requests" % r["slow_requests"])
-    expect(r["back_after"] != "", "it is back when it is well: after %s s" % r["back_after"])
+    expect(r["back_after"] != "", "it is back once it has recovered: after %s s" % r["back_after"])
     expect(r["ejected_recovered"] <= 3, "after few probes: it was taken out %s times" % r["ejected_recovered"])
-    expect(r["ejected_healthy"] == 0, "no other one was")
+    expect(r["ejected_healthy"] == 0, "no other server was")
     expect(r["errors"] == 0, "no request was lost")
     for how in (signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP):
         bench = Bench(options, "straggle")
@@ -285,7 +285,7 @@ def check(options):
             expect(before["s%d" % victim] < 256 and set(bench.weights().values()) == {256},
                    "%s leaves all weights as they were: %d, then %d" %
                    (how.name, before["s%d" % victim], bench.weights()["s%d" % victim]))
-            expect(took < 1, "within a second, less what the machine was busy with: %.2f s" % took)
+            expect(took < 1, "within a second, not counting time when this process could not run: %.2f s" % took)
             if how == signal.SIGTERM:
                 bench.adapter.wait(5)
                 expect("Traceback" not in open(bench.adapter_log).read(), "it ends without a traceback")
@@ -302,7 +302,7 @@ def main():
     parser.add_argument("--watch", default=adapter.DECIDES)
     parser.add_argument("--policies", default="roundrobin,leastconn,random,straggle")
     parser.add_argument("--rates", default="300,600")
-    parser.add_argument("--workload", help="a file of requests, as `traffic.py draw` prints; --rates is then a name only")
+    parser.add_argument("--workload", help="a file of requests, as printed by `traffic.py draw`; --rates is then only a name")
     parser.add_argument("--what", default="slow", help="slow, fail or none")
     parser.add_argument("--healthy", type=float, default=20)
     parser.add_argument("--bad", type=float, default=60)
@@ -310,15 +310,15 @@ def main():
     parser.add_argument("--factor", type=float, default=5, help="how many times as slow a slow server is")
     parser.add_argument("--share", type=float, default=0.5, help="share of requests that a failing server fails")
     parser.add_argument("--servers", type=int, default=6)
-    parser.add_argument("--victims", default="3", help="numbers of the servers that get slow or fail")
-    parser.add_argument("--repeats", type=int, default=1, help="runs of each kind; those of one repeat follow each other")
+    parser.add_argument("--victims", default="3", help="numbers of the servers that become slow or fail")
+    parser.add_argument("--repeats", type=int, default=1, help="runs of each kind; all kinds run once per repeat")
     parser.add_argument("--out", default="haproxy-measured")
-    parser.add_argument("--keep", action="store_true", help="scratch folders and logs stay")
+    parser.add_argument("--keep", action="store_true", help="keep scratch folders and logs")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     options.victims = [int(v) for v in options.victims.split(",")]
     if shutil.which("haproxy") is None:
-        print("skipped: there is no haproxy (Debian: apt-get install haproxy)")
+        print("skipped: haproxy is not installed (Debian: apt-get install haproxy)")
         return 77
     os.makedirs(options.out, exist_ok=True)
     if options.check:

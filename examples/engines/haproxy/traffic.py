@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Servers and clients for trying the adapter, on the loopback. The servers sleep rather than work, so that a measurement
-says little of the machine it ran on.
+"""Servers and clients for trying the adapter on the loopback interface. Servers sleep rather than work, so that results
+depend little on the machine.
 
     traffic.py servers FIRST_PORT NUMBER       reads from stdin: `slow 3 5` (times as slow), `fail 3 0.5` (share), `quit`
     traffic.py clients PORT RATE SECONDS FILE [WORKLOAD]
                                                open loop at a constant rate; a row per request: when it was due, how long
-                                               it took from then on (both in seconds), status, server; ends on TERM, too
-    traffic.py draw SEED RATE SIGMA SECONDS    prints a workload that was not tuned on: a row per request, when it is due and
-                                               how long a server works on it (seconds); random arrivals, lognormal work
+                                               it took from then (both in seconds), status, server; also ends on TERM
+    traffic.py draw SEED RATE SIGMA SECONDS    prints a workload with random arrivals and lognormal work: a row per request,
+                                               when it is due and how long a server works on it (seconds)
 """
 import asyncio
 import math
@@ -18,7 +18,7 @@ import signal
 import sys
 import time
 
-SLOTS = 4  # requests a server works on at a time; the others wait
+SLOTS = 4  # requests that a server handles at a time; the others wait
 MEDIAN, SIGMA = 0.0094, 0.36  # of the time a request takes: 10 ms on average, 22 ms for one in a hundred
 MOST_RATE, MOST_SECONDS = 2000, 1200
 
@@ -110,7 +110,7 @@ class Clients:
 
 
 def requests(rate, seconds, workload=None):
-    """When each is due, and how long a server works on it as part of its path; empty: as the server draws."""
+    """When each request is due, and how long a server works on it, as part of its path; empty: the server draws."""
     if workload is None:
         return [(i / rate, b"") for i in range(int(rate * seconds))]
     with open(workload) as file:

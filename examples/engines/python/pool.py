@@ -50,7 +50,7 @@ def run_tasks(node, tasks, watch, ran):
         start, status = time.time(), "success"
         watch.report("start", job=job, task=task, node=node, start=start)
         try:
-            time.sleep(0.1 if node == "n3" else 0.02)  # here the work is done
+            time.sleep(0.1 if node == "n3" else 0.02)  # the work
         except Exception:
             status = "failed"
         watch.report("end", job=job, task=task, node=node, start=start, end=time.time(), status=status)

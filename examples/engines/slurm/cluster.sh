@@ -2,9 +2,10 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-# A Slurm of eight nodes in one folder of one machine, on the loopback interface, for trying the controller; as root.
-#   cluster.sh up FOLDER FIRST_PORT [NODES]    prints what to export
-#   cluster.sh down FOLDER                     ends what `up` started, by process id
+# A Slurm cluster of eight nodes on one machine, in one folder, on the loopback interface, for trying the controller; needs
+# root.
+#   cluster.sh up FOLDER FIRST_PORT [NODES]    prints the variable to export
+#   cluster.sh down FOLDER                     ends what `up` started, identified by process id
 # START_SLURMD: a command to run instead of slurmd, for example to start it in a cgroup.
 # Debian: apt-get install --no-install-recommends slurmctld slurmd slurm-client slurmdbd slurm-wlm-mysql-plugin \
 #         slurm-wlm-basic-plugins munge mariadb-server
@@ -34,13 +35,13 @@ wait_for() { # seconds, command
     local end=$((SECONDS + $1))
     shift
     until "$@" >/dev/null 2>&1; do
-        ((SECONDS < end)) || { echo "cluster.sh: waited in vain for: $*" >&2; return 1; }
+        ((SECONDS < end)) || { echo "cluster.sh: gave up waiting for: $*" >&2; return 1; }
         sleep 0.1
     done
 }
 
 if [[ $what == down ]]; then
-    [[ -d $folder/run && -d $folder/munge ]] || { echo "cluster.sh: $folder is no folder of \`up\`" >&2; exit 1; }
+    [[ -d $folder/run && -d $folder/munge ]] || { echo "cluster.sh: $folder is not a folder of \`up\`" >&2; exit 1; }
     if [[ -s $folder/run/slurmctld.pid ]] && alive "$(<"$folder/run/slurmctld.pid")"; then
         timeout 10 scancel --quiet --state=PENDING -u root || true
         timeout 10 scancel --quiet -u root || true

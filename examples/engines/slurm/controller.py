@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Keeps slow, hanging and failing nodes of a Slurm cluster out of the way, as straggle-watch decides.
+"""Keeps jobs away from slow, hanging and failing nodes of a Slurm cluster, as straggle-watch decides.
 
-Every few seconds it reads what ended (sacct) and what runs and waits (squeue), and does to nodes what the plan says. A node
-is taken out by a reservation of its own that ends by itself in ten minutes and is renewed as long as it is needed: when
-this program is gone, its nodes come back. A node that an administrator drained, stopped or reserved is left alone.
+Every few seconds it reads what has ended (sacct) and what runs and waits (squeue), and applies the plan to the nodes. A node
+is taken out by a reservation that expires after ten minutes and is renewed as long as it is needed: if this program is gone,
+its nodes come back. A node that an administrator drained, stopped or reserved is left alone.
 
 Without --apply it only says what it would do.
 """
@@ -39,11 +39,11 @@ class Controller:
         self.out = Drains(options) if options.drain else Reservations(options)
         self.second = SecondAttempts(options, lambda *command: slurm(*command))
         self.watch, self.next_start = None, 0
-        self.seen = {}  # (job number, start) of what was reported already: when it ended
+        self.seen = {}  # (job number, start) of each attempt already reported: when it ended
         self.since = time.time() - options.history
         self.silent_since = None
-        self.gaps = []  # (from, to): Slurm was silent; what overlaps looks longer than it was
-        self.last_jobs = {}  # array or job: when it was seen last
+        self.gaps = []  # (from, to): Slurm did not answer; attempts that overlap look longer than they were
+        self.last_jobs = {}  # array or job: when it was last seen
         self.probing = {}  # node: when its reservation was dropped for a probe
         self.tried = {}  # node on probation: how long its last probe took
         self.hurry = False  # a probe has ended: decide at once
@@ -53,7 +53,7 @@ class Controller:
         self.usual = 0  # how long tasks take
         self.recall()
 
-    # What was reported outlives this process, like what was learned from it.
+    # What was reported is kept beyond this process, like what was learned from it.
     def recall(self):
         if not self.options.state:
             return
@@ -66,7 +66,7 @@ class Controller:
         except FileNotFoundError:
             pass
         except (OSError, ValueError, KeyError, TypeError) as problem:
-            log("told.json cannot be read, accounting is told from the beginning:", problem)
+            log("told.json cannot be read, so accounting is reported from the beginning:", problem)
 
     def remember(self):
         if not self.options.state:
@@ -82,7 +82,7 @@ class Controller:
         return max(30, 10 * self.options.every)
 
     def tell_end(self, raw, array, task, node, state, start, end, name):
-        """An attempt that has ended, once, whether accounting or the queue tells it first; false if it was told before."""
+        """Reports an ended attempt once, whether accounting or the queue has it first; false if it was reported before."""
         if not NODE.match(node) or not start.isdigit() or not end.isdigit():
             return False
         key, start, end = (raw, start), int(start), int(end)
@@ -95,13 +95,13 @@ class Controller:
         array, task, status, more = self.second.ended(raw, array, task, status)
         if status == "success" and self.states.get(node) == "on_probation":
             self.tried[node] = max(end - start, 0.5)
-        # Times are whole seconds: use the mean of the lengths that it may have had.
+        # Times are whole seconds: use the mean of the possible lengths.
         self.watch.ended(array, node, start, max(end, start + 0.5), status, task=task, attempt=raw, kind=name[:200], **more)
         return True
 
     def read_ended(self):
-        """What accounting tells of: all that ended, the queue only what it has not forgotten. It comes about two seconds later,
-        and may not have the beginning of a record yet: the array and the name, for which it says `allocation`."""
+        """What has ended according to accounting, which is complete, while the queue soon forgets. It lags by about two seconds,
+        and may not know the array and the name of a record yet, for which it says `allocation`."""
         begin = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(self.since - self.overlap()))
         rows = slurm("sacct", "-a", "-X", "-D", "-n", "-P", "-S", begin, "-E", "now", "-s", "CD,F,CA,TO,NF,OOM,RQ,PR",
                      "-o", "JobIDRaw,JobID,JobName,NodeList,State,Start,End,NNodes", timeout=20)
@@ -123,7 +123,7 @@ class Controller:
         self.gaps = [g for g in self.gaps if g[1] > time.time() - 86400]
 
     def read_queue(self):
-        """What runs, and how many tasks wait for a node. It also has what ended of late, which accounting has not yet."""
+        """What runs, and how many tasks wait for a node; also what ended too recently for accounting."""
         now, running, waiting, jobs = time.time(), [], 0, set()
         for line in slurm("squeue", "-h", "-r", "-t", "R,PD,CG,CD,F,CA,TO,NF,OOM,PR", "-o",
                           "%F|%K|%A|%N|%T|%S|%e|%D|%r|%u|%k|%j").splitlines():
@@ -154,7 +154,7 @@ class Controller:
         return running, waiting
 
     def read_nodes(self, running):
-        """All nodes, and those that are not ours to touch."""
+        """All nodes, with those that we must not touch marked."""
         others = self.out.look()
         busy, nodes, self.cpus, self.condition = {}, [], {}, {}
         for attempt in running:
@@ -176,7 +176,7 @@ class Controller:
 
     # Actions.
     def act(self, what, node, why=""):
-        """Takes, renews or gives back a node; true if it was done."""
+        """Takes, renews or gives back a node; true if that was done."""
         if what != "renew":
             log("%s%s: %s%s" % ("" if self.options.apply else "would: ", node, what.replace("_", " "),
                                 " (%s)" % why if why else ""))
@@ -216,13 +216,13 @@ class Controller:
                 continue
             began = [a["start"] for a in running if a["node"] == name]
             if len(began) >= n["probe_slots"]:
-                wanted.add(name)  # the probe runs: no more
+                wanted.add(name)  # its probes run: no more tasks
                 self.probing.pop(name, None)
             elif name not in self.probing:
-                # A slow probe at the end of an array costs much of the possible gain. It costs little if it begins
-                # with the array, so the node is opened before one comes; and nothing while others wait as long
-                # anyway. If neither ever happens, the node must not stay out for that.
-                # If the last probe took nearer to the usual time than to the time before, the node is no longer slow.
+                # A slow probe at the end of an array costs much of the possible gain. It costs little if it begins with
+                # the array, so the node is opened while nothing waits; and nothing if others wait at least as long. If
+                # neither happens, the node must not stay out forever. If the last probe was closer to the usual time
+                # than to the slow one, the node is no longer slow.
                 waited = now - (n["since"] or now) > max(6 * self.options.every, 4 * slow * self.usual)
                 is_well = name in self.tried and self.tried[name] ** 2 < slow * self.usual ** 2
                 if waiting == 0 or waiting > slow * healthy or waited or is_well:
@@ -267,7 +267,7 @@ class Controller:
         self.wait_for_probes(plan, running)
 
     def wait_for_probes(self, plan, running):
-        """One probe at a time: the node goes back as soon as it has its task, and what it showed is looked at at once."""
+        """One probe at a time: the node is taken again as soon as it has its task, and a finished probe is judged at once."""
         slots = {n["node"]: max(1, n["probe_slots"]) for n in plan["nodes"] if n["state"] == "on_probation"}
         ran = {name: {a["attempt"] for a in running if a["node"] == name} for name in slots}
         end = time.time() + self.pause
@@ -286,7 +286,7 @@ class Controller:
     ending = False
 
     def release(self):
-        """All nodes that are ours go back, also those that an earlier run left."""
+        """Gives back all nodes that are ours, also those left by an earlier run."""
         self.out.look()
         if self.options.drain:
             for line in slurm("sinfo", "-h", "-N", "-o", "%N|%T|%E").splitlines():
@@ -303,7 +303,7 @@ class Controller:
         log("controls by %s, %s" % ("drains" if self.options.drain else "reservations",
                                     "for good" if self.options.apply else "dry run: nothing is touched"))
         while not self.ending:
-            # Tasks that began with a probe end soon after it, and show as much about the node.
+            # Tasks that began with a probe end soon after it and say as much about the node.
             self.pause = min(1.0, self.options.every) if self.hurry else self.options.every
             begin, self.hurry = time.time(), False
             try:
@@ -333,16 +333,16 @@ def main():
     parser.add_argument("--dry-run", action="store_true", help="the default")
     parser.add_argument("--watch", default="straggle-watch", help="the command that decides, with its options (default: %(default)s)")
     parser.add_argument("--state", default="/var/lib/straggle-slurm",
-                        help="folder for what was learned, what was told, and for the lock (default: %(default)s)")
+                        help="folder for what was learned and reported, and for the lock (default: %(default)s)")
     parser.add_argument("--every", type=float, default=5, help="seconds between decisions (default: %(default)s)")
-    parser.add_argument("--history", type=float, default=3600, help="seconds of accounting to begin with (default: %(default)s)")
+    parser.add_argument("--history", type=float, default=3600, help="seconds of accounting to read at the start (default: %(default)s)")
     parser.add_argument("--drain", action="store_true", help="drain with a reason instead of reserving")
     parser.add_argument("--account", default="root", help="who may use the reservations (default: %(default)s)")
-    parser.add_argument("--cpus-per-task", type=int, default=1, help="processors of a usual task (default: %(default)s)")
-    parser.add_argument("--never", default="", help="nodes that are never taken out, with commas between them")
+    parser.add_argument("--cpus-per-task", type=int, default=1, help="processors of a typical task (default: %(default)s)")
+    parser.add_argument("--never", default="", help="nodes that are never taken out, separated by commas")
     parser.add_argument("--copies", action="store_true", help="copy tasks that run under straggle-attempt")
     parser.add_argument("--requeue", action="store_true", help="requeue tasks whose comment is straggle:requeue")
-    parser.add_argument("--release", action="store_true", help="give back all nodes that an earlier run took out, and end")
+    parser.add_argument("--release", action="store_true", help="give back all nodes taken out by an earlier run, and end")
     options = parser.parse_args()
     options.never = set(options.never.split(",")) - {""}
     if options.dry_run:
@@ -358,7 +358,7 @@ def main():
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        log("another one controls already")
+        log("another controller is already running")
         return 1
     controller = Controller(options)
     if options.release:

@@ -1,18 +1,18 @@
 #!/usr/bin/python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What the controller is worth: the same stream of jobs on three Slurms of eight nodes at the same time: without control,
+"""What the controller gains: the same stream of jobs on three Slurm clusters of eight nodes at the same time: without control,
 with slow nodes reserved by hand exactly while they are slow, and with the controller.
 
     measure.py --cells good-60,good-100,third-60,third-100,none-60 --repetitions 8 --out FOLDER     as root
-    measure.py --check     a short form that fails if the controller does not do its work
-    measure.py --check-copies     the same of copies of array tasks
-    measure.py --check-recovery   how long after its first probe a node is back that is well again; --repetitions
+    measure.py --check     a short run that fails if the controller does not work
+    measure.py --check-copies     the same for copies of array tasks
+    measure.py --check-recovery   how long after its first probe a recovered node is back; --repetitions
 
-In a cell `good`, two nodes run at 30 % for good; in `third`, one does from a third of the run to two thirds; in `none` all
-are well. The number is the load, in percent of what the nodes that are well can do. Tasks sleep rather than work, so that
-it says little of the machine; job times are taken by the tasks themselves. The controller keeps what it learned from one
-repetition to the next; the first is part of the result.
+In a cell `good`, two nodes run at 30 % all the time; in `third`, one node does in the middle third of the run; in `none`
+all are well. The number is the load, in percent of what the well nodes can do. Tasks sleep rather than work, so that results
+depend little on the machine; tasks measure job times themselves. The controller keeps what it learned from one repetition to
+the next; the first repetition counts as well.
 """
 import argparse
 import csv
@@ -108,7 +108,7 @@ echo "$SLURM_ARRAY_TASK_ID $SLURMD_NODENAME $begin $EPOCHREALTIME" >>"%s/times/$
 
 
 def stream(cell, repetition, seconds):
-    """When jobs come, and how long their tasks take: the same for all three."""
+    """When jobs arrive, and how long their tasks take: the same for all three."""
     scenario, load = cell.split("-")
     r = random.Random("%s/%d" % (cell, repetition))
     well = NODES - (len(VICTIMS[scenario]) if scenario == "good" else 0)
@@ -156,7 +156,7 @@ def repetition(clusters, cell, number, seconds, rows, tasks, workload=None):
 
 
 def report(rows):
-    """Per cell: mean job times, and what hand and controller gain against nothing, paired by repetition."""
+    """Per cell: mean job times, and the gain by hand and by the controller over doing nothing, paired by repetition."""
     text = []
     for cell in dict.fromkeys(r["cell"] for r in rows):
         means = {}
@@ -202,14 +202,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--watch", default="straggle-watch --share-of-slots 0.3 --left-alone 0")
     parser.add_argument("--cells", default="good-60,good-100,third-60,third-100,none-60,none-100",
-                        help="with commas; a number behind a colon: that many repetitions of it")
+                        help="separated by commas; a number after a colon: that many repetitions of the cell")
     parser.add_argument("--repetitions", type=int, default=8)
-    parser.add_argument("--seconds", type=float, default=90, help="of submitting, in each repetition")
+    parser.add_argument("--seconds", type=float, default=90, help="of submission, in each repetition")
     parser.add_argument("--workload", help="CSV with a row per task: array, due (seconds from the start), seconds")
     parser.add_argument("--nodes", type=int, default=NODES)
-    parser.add_argument("--victims", type=lambda names: names.split(","), help="slow nodes, with commas, instead of the cell's")
-    parser.add_argument("--slower", type=float, default=SLOWER, help="how many times as long tasks take there")
-    parser.add_argument("--variants", default=",".join(VARIANTS), help="of the three, with commas")
+    parser.add_argument("--victims", type=lambda names: names.split(","), help="slow nodes, separated by commas, instead of the cell's")
+    parser.add_argument("--slower", type=float, default=SLOWER, help="how many times as long tasks take on slow nodes")
+    parser.add_argument("--variants", default=",".join(VARIANTS), help="which of the three, separated by commas")
     parser.add_argument("--out", default="slurm-measured")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--check-copies", action="store_true")
@@ -217,7 +217,7 @@ def main():
     options = parser.parse_args()
     for program in ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadbd"):
         if shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin") is None:
-            print("skipped: there is no %s (see cluster.sh)" % program)
+            print("skipped: %s is not installed (see cluster.sh)" % program)
             return 77
     if os.getuid() != 0:
         print("skipped: the cluster needs root")
@@ -261,7 +261,7 @@ def main():
 
 
 def check(options):
-    """Two minutes: the slow node is taken out, nobody else, and all are back when it ends."""
+    """Takes two minutes: only the slow node is taken out, and all nodes are back when the controller ends."""
     cluster = Cluster("controller", options)
     try:
         cluster.slow("n2", True)
@@ -287,8 +287,8 @@ def check(options):
 
 
 def one_recovery(options, number):
-    """A stream at 60 %; n2 is slow until it is out, and well from then on. When its first probe begins and when it is back,
-    in seconds since it was out; None where that did not happen within five minutes."""
+    """A stream at 60 %; n2 is slow until it is out, and well from then on. Returns when its first probe begins and when it is
+    back, in seconds since it was out; None if that took more than five minutes."""
     cluster = Cluster("controller", options)
     try:
         cluster.slow("n2", True)
@@ -347,7 +347,7 @@ for line in sys.stdin:
 
 
 def check_copies(options):
-    """Two minutes: slow tasks of arrays are copied, both attempts end well, and what waits for the arrays runs."""
+    """Takes two minutes: slow array tasks are copied, both attempts succeed, and jobs that depend on the arrays run."""
     program = tempfile.NamedTemporaryFile("w", suffix=".py")
     program.write(ASKS)
     program.flush()
@@ -379,7 +379,7 @@ def check_copies(options):
     print(log)
     ran = [job for job, state in states.items() if job.partition("_")[0] not in arrays + after and state == "COMPLETED"]
     mine = {state for job, state in states.items() if job.partition("_")[0] in arrays + after}
-    print("asked for %d copies, %d ran to the end; states of originals and of what depends on them: %s; results %d of %d" % (
+    print("requested %d copies, %d ran to the end; states of originals and of dependent jobs: %s; results %d of %d" % (
         log.count(" copy of "), len(ran), mine, len(found), 10 * len(arrays)))
     return 0 if ran and mine == {"COMPLETED"} and len(found) == 10 * len(arrays) else 1
 

@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""How nodes of a Slurm cluster are taken out of service and given back, and how Slurm is asked."""
+"""Takes nodes of a Slurm cluster out of service, gives them back, and runs Slurm's commands."""
 import os
 import subprocess
 import time
@@ -10,11 +10,11 @@ MINUTES = 10  # a reservation lasts this long unless it is renewed
 
 
 class SlurmSilent(Exception):
-    """Slurm does not answer: nothing is known, and nothing is done."""
+    """Slurm does not answer: nothing is known, so nothing is done."""
 
 
 def slurm(*command, timeout=10):
-    """What a command prints; never waits for long, never goes through a shell."""
+    """The output of a command; never waits long, never uses a shell."""
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, text=True,
                               errors="replace", env=dict(os.environ, SLURM_TIME_FORMAT="%s"))
@@ -26,14 +26,14 @@ def slurm(*command, timeout=10):
 
 
 class Reservations:
-    """Out by a reservation named straggle_NODE. Only those are ever touched."""
+    """Takes nodes out by reservations named straggle_NODE, and never touches others."""
 
     def __init__(self, options):
         self.options = options
-        self.ours = {}  # node: when it was renewed last
+        self.ours = {}  # node: when it was last renewed
 
     def look(self):
-        """Reads which of ours there are; returns the nodes in anybody else's."""
+        """Reads which reservations are ours; returns the nodes in all others."""
         others, self.found = set(), set()
         for line in slurm("scontrol", "-o", "show", "reservation").splitlines():
             fields = dict(word.split("=", 1) for word in line.split() if "=" in word)
@@ -67,7 +67,7 @@ class Reservations:
 
 
 class Drains:
-    """Out by a drain whose reason begins with `straggle:`. A node that is drained for any other reason is left alone."""
+    """Drains nodes with a reason that begins with `straggle:`. A node drained for any other reason is left alone."""
 
     def __init__(self, options):
         self.ours = {}
@@ -90,7 +90,7 @@ class Drains:
 
     @staticmethod
     def now(node):
-        """State and reason just before a write: somebody may have been faster."""
+        """State and reason just before a write, since an administrator may have changed them."""
         state, _, reason = slurm("sinfo", "-h", "-N", "-n", node, "-o", "%T|%E").splitlines()[0].partition("|")
         return state.strip("*$~#!%@^-+"), reason
 

@@ -1,9 +1,9 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Second attempts of tasks whose users asked for them: copies of what runs under `straggle-attempt`, and requeues.
+"""Second attempts of tasks whose users allow them: copies of tasks that run under `straggle-attempt`, and requeues.
 
-What a task allows is in its comment: `straggle:copy` (submitted with straggle-attempt) or `straggle:requeue`. Nothing in a
-comment names a file or a command: a copy is submitted by the task's own wrapper, as its own user.
+A task's comment says what is allowed: `straggle:copy` (submitted with straggle-attempt) or `straggle:requeue`. No comment
+names a file or a command: a copy is submitted by the task's own wrapper, as its own user.
 """
 import re
 
@@ -21,7 +21,7 @@ class SecondAttempts:
         self.stopped = set()  # job numbers of copies that were abandoned
 
     def see(self, raw, array, task, user, comment):
-        """A job that runs: whose attempt it is, as members of a running attempt."""
+        """The task of which a running job is an attempt, as members of a running attempt."""
         copy = COPY_OF.match(comment)
         if copy and self.users.get(copy.groups()) == user:  # no copies for other users
             self.copies[raw] = copy.groups()
@@ -33,7 +33,7 @@ class SecondAttempts:
         return {"job": array, "task": task, "may_copy": raw in self.allowed}
 
     def ended(self, raw, array, task, status):
-        """A job that has ended: whose attempt it was, and whether another one was first."""
+        """The task of which an ended job was an attempt, and whether another attempt ended first."""
         key = self.copies.get(raw, (array, task))
         more = {"copy": True} if raw in self.copies else {}
         if status == "success" and (raw in self.copies or raw in self.asked):
@@ -43,7 +43,7 @@ class SecondAttempts:
         return key[0], key[1], status, more
 
     def obey(self, plan, act):
-        """Asks for what the plan says; `act(words, function)` does it, or only says so."""
+        """Requests what the plan says; `act(words, function)` does it, or only says so."""
         for copy in plan["copies"]:
             raw = copy["attempt"]
             if raw not in self.allowed or raw in self.asked:
@@ -71,7 +71,7 @@ class SecondAttempts:
             self.slurm("scontrol", "update", "JobId=" + raw, "StartTime=now")
 
     def forget(self, jobs):
-        """Arrays that are over."""
+        """Forgets arrays that are over."""
         gone = {raw for raw, key in self.copies.items() if key[0] in jobs}
         self.copies = {raw: key for raw, key in self.copies.items() if raw not in gone}
         self.stopped -= gone

@@ -2,14 +2,14 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-"""What the adapter does, without Hadoop: a recorded history goes through straggle-watch, its plans through the adapter,
-and what stands in the exclude file after each plan is written down. There is no YARN that obeys: the tasks run where and
-as long as they were recorded, also on a node that stands in the file.
+"""Shows what the adapter does, without Hadoop: sends a recorded history to straggle-watch and its plans to the adapter, and
+records the exclude file after each plan. No YARN obeys it: tasks run where and as long as they were recorded, even on a node
+in the file.
 
     replay.py --watch PROGRAM [--out replayed] [--every SECONDS]     writes OUT/states.csv, which pictures.py draws
 
-states.csv: seconds since the first task, node, its state in the plan, and 1 where it stands in the exclude file; a line
-for each change.
+states.csv: seconds since the first task, node, its state in the plan, and 1 if it is in the exclude file; a line for each
+change.
 """
 
 import argparse
@@ -30,7 +30,7 @@ SHARE = "0.3"
 
 
 def events(tasks, begin, every):
-    """What an engine would tell, in the order of time."""
+    """The events an engine would send, in order of time."""
     told = [(0, 0, {"event": "nodes", "nodes": [{"node": n, "slots": 1} for n in sorted({t["node"] for t in tasks})]})]
     for t in tasks:
         start, end = (int(t[k]) / 1000 - begin for k in ("start_ms", "end_ms"))
@@ -43,7 +43,7 @@ def events(tasks, begin, every):
 
 
 def replay(watch, every):
-    """@return (seconds, node, state, whether it stands in the file), one for each change"""
+    """@return (seconds, node, state, whether it is in the file), one for each change"""
     with open(HISTORY, newline="") as file:
         tasks = list(csv.DictReader(file))
     begin = min(int(t["start_ms"]) for t in tasks) / 1000
@@ -68,7 +68,7 @@ def replay(watch, every):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--watch", required=True, help="straggle-watch, with options if need be")
+    p.add_argument("--watch", required=True, help="straggle-watch, with options if needed")
     p.add_argument("--out", default=os.path.join(HERE, "replayed"))
     p.add_argument("--every", type=float, default=10, metavar="SECONDS", help="between two plans (default 10)")
     options = p.parse_args()

@@ -2,16 +2,16 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-"""Plans of straggle-watch for Hadoop YARN: reads them on standard input, and keeps up to date what YARN reads.
+"""Applies plans of straggle-watch to Hadoop YARN: reads them on standard input and updates the files that YARN reads.
 
     feed | straggle-watch --timer 10s | straggle_yarn.py --exclude /etc/hadoop/yarn.exclude --act
 
---exclude, --include: the files of yarn.resourcemanager.nodes.exclude-path and .include-path, one host on a line, each
-replaced as a whole and followed by the refresh command. --health: the file that straggle-health reads on each node.
+--exclude, --include: the files of yarn.resourcemanager.nodes.exclude-path and .include-path, one host per line. Each is
+replaced as a whole, then the refresh command runs. --health: the file that straggle-health reads on each node.
 
-Nothing is written and nothing is run without --act. What administrators exclude goes into --keep-out; that file is read
-and never written, and its hosts stay excluded. When plans stop coming, at the end of the input, and on SIGTERM all that
-was excluded here is released.
+Without --act nothing is written and nothing is run. Hosts that administrators exclude belong in --keep-out; that file is
+only read, and its hosts stay excluded. When plans stop coming, at the end of the input, and on SIGTERM, all hosts excluded
+here are released.
 """
 
 import argparse
@@ -27,7 +27,7 @@ import subprocess
 import sys
 import time
 
-# What a file of hosts may contain: nothing in a plan can be more than one line with one host.
+# What a host file may contain, so that nothing in a plan can become more than one line with one host.
 HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?(:[0-9]{1,5})?")
 
 
@@ -36,12 +36,12 @@ def say(text):
 
 
 def one_line(text, longest=400):
-    """A reason as a field of the health file: printable, in one piece."""
+    """A reason as a field of the health file: printable, on one line."""
     return "".join(c if c.isprintable() else " " for c in str(text))[:longest]
 
 
 def replace(path, text):
-    """The file has the old content or the new one, whenever it is read, and whatever happens here."""
+    """Replaces a file atomically: readers find the old content or the new, whatever happens here."""
     part = f"{path}.part"
     fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o644)
     with os.fdopen(fd, "w", encoding="utf-8") as f:
@@ -57,7 +57,7 @@ def replace(path, text):
 
 
 def hosts_of(path):
-    """The hosts of a file as YARN reads it: words, and the rest of a line behind # is a comment."""
+    """The hosts of a file as YARN reads it: words; # begins a comment."""
     try:
         with open(path, encoding="utf-8", errors="replace") as f:
             return {word for line in f for word in line.split("#")[0].split()}
@@ -72,7 +72,7 @@ class Yarn:
         self.written = {}
 
     def take(self, plan):
-        """What a plan says becomes what YARN is told."""
+        """Applies a plan."""
         now, out = time.time(), {}
         wanted = [n for n in plan.get("nodes", []) if n.get("state") == "excluded" and n.get("causes") != ["denied"]]
         wanted.sort(key=lambda n: -n["slowdown"]["value"])
@@ -82,7 +82,7 @@ class Yarn:
             if not HOST.fullmatch(n["node"]):
                 say(f"not the name of a host: {n['node']!r}")
             elif len(out) < most:
-                # At most as long as the plan says, and no longer than plans may be late.
+                # No longer than the plan says, and no longer than plans may be late.
                 ends = [now + self.options.expire]
                 if n.get("until") is not None:
                     ends.append(now + n["until"] - plan["now"])
@@ -105,7 +105,7 @@ class Yarn:
         if self.options.include:
             members = hosts_of(self.options.members)
             left = members - kept - out.keys()
-            if left:  # an empty include file would let every host in
+            if left:  # an empty include file would admit every host
                 changed |= self.write(self.options.include, "".join(h + "\n" for h in sorted(left)))
         if self.options.health:
             self.write(self.options.health, "".join(f"{h}\t{until}\t{why}\n" for h, (until, why) in sorted(out.items())))
@@ -132,7 +132,7 @@ class Yarn:
         try:
             done = subprocess.run(shlex.split(self.options.refresh), stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
             if done.returncode != 0:
-                say(f"it ended with {done.returncode}: {one_line(done.stderr.decode(errors='replace'))}")
+                say(f"it exited with {done.returncode}: {one_line(done.stderr.decode(errors='replace'))}")
         except (OSError, subprocess.TimeoutExpired) as fault:
             say(one_line(fault))
 
@@ -146,21 +146,21 @@ def command_line(arguments=None):
     p.add_argument("--health", metavar="FILE", help="for straggle-health; on a file system that all nodes see")
     p.add_argument("--refresh", metavar="COMMAND", default="yarn rmadmin -refreshNodes",
                    help="add '-g 3600 -server' to let containers end first (default: %(default)s)")
-    p.add_argument("--most", metavar="SHARE", type=float, default=0.1, help="largest share of the nodes that is out; one always may be (default 0.1)")
-    p.add_argument("--expire", metavar="SECONDS", type=float, default=120, help="release all when no plan came for so long (default 120)")
+    p.add_argument("--most", metavar="SHARE", type=float, default=0.1, help="largest share of the nodes that may be out; one node always may (default 0.1)")
+    p.add_argument("--expire", metavar="SECONDS", type=float, default=120, help="release all when no plan has come for this many seconds (default 120)")
     p.add_argument("--act", action="store_true", help="act; without this it only says what it would do")
     options = p.parse_args(arguments)
     if not (options.exclude or options.include or options.health):
-        p.error("one of --exclude, --include and --health is needed")
+        p.error("--exclude, --include or --health is needed")
     if options.include and not options.members:
         p.error("--include needs --members")
     if not 0 <= options.most <= 1 or not options.expire > 0:
-        p.error("--most is from 0 to 1, --expire above 0")
+        p.error("--most must be from 0 to 1, --expire above 0")
     return options
 
 
 def lock(paths):
-    """One process for each file. @return what has to stay open"""
+    """Locks each file for this process. @return what has to stay open"""
     held = []
     for path in paths:
         fd = os.open(f"{path}.lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -173,7 +173,7 @@ def lock(paths):
 
 
 def plans(fd, expire):
-    """The plans as they come; None where none came for so long, and at the end."""
+    """The plans as they come; None if none has come for that long, and at the end."""
     rest, until = b"", time.monotonic() + expire
     while True:
         ready, _, _ = select.select([fd], [], [], max(0, until - time.monotonic()))
@@ -215,7 +215,7 @@ def main():
         signal.signal(s, stop)
     yarn = Yarn(options)
     try:
-        yarn.release()  # what an earlier process may have left
+        yarn.release()  # what an earlier process may have left behind
         for plan in plans(0, options.expire):
             yarn.take(plan) if plan else yarn.release()
     finally:

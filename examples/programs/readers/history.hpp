@@ -67,7 +67,7 @@ using attempt_sink = std::function<void(attempt const&)>;
 enum class reason : std::uint8_t {
     other_event,       ///< an event that is not about an attempt, a comment, a line of state
     step,              ///< a Slurm step of a task that is read as a whole
-    never_started,     ///< pending, or cancelled before it began
+    never_started,     ///< pending, or canceled before it began
     several_nodes,     ///< a task on more than one node says nothing about any of them
     not_run,           ///< taken from a cache
     reported_again,    ///< Spark reports again how an attempt ended, since its output was lost

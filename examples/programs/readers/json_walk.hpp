@@ -44,7 +44,7 @@ inline constexpr token_kinds kinds_of_tokens;
 /// A value that a walk found, or none.
 class walked_value {
   public:
-    /// @param at its token, which is followed by another one; null: no such value
+    /// @param at its token, which another token follows; null: no such value
     walked_value(json_tokens const* of, std::uint32_t const* at) : of_(of), at_(at) {}
 
     [[nodiscard]] bool exists() const { return at_ != nullptr; }

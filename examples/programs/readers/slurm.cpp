@@ -342,7 +342,7 @@ class headerless_rows {
         at.start = found[found.size() - 2].column;
     }
 
-    // The one with lists in brackets; otherwise the one whose names change most from row to row.
+    // The column with lists in square brackets; otherwise that whose names change most from row to row.
     [[nodiscard]] std::optional<std::size_t> node_column() const {
         std::optional<std::size_t> best;
         std::size_t most = 0;
