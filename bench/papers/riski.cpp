@@ -117,7 +117,7 @@ void step_by_step(report::table& out, std::string const& group, report::options 
 void never_slow(report::table& out, std::string const& group, report::options const& how, double interval,
                 samples const& late) {
     constexpr std::array<char const*, 1> nobody{"no copies"};
-    std::vector<samples> const r = repeat(how, {.interval = interval, .neighbours = 0}, nobody);
+    std::vector<samples> const r = repeat(how, {.interval = interval, .neighbors = 0}, nobody);
     out.row(group, "machines never slow", "mean shorter than LATE's", shorter(r[0], late, mean));
     out.row(group, "machines never slow", "p99 shorter than LATE's", shorter(r[0], late, p99));
 }
@@ -141,8 +141,7 @@ void figures_12_to_14(report::options const& how) {
     step_by_step(steps, "BBP every 60 s", how, {.interval = 60}, busy);
     step_by_step(steps, "BBP every 120 s", how, {.interval = 120}, idle);
     rows(testbeds, "testbed 1", busy);
-    std::vector<samples> const second = repeat(how, {.neighbours = 2}),
-                               third = repeat(how, {.neighbours = 8});
+    std::vector<samples> const second = repeat(how, {.neighbors = 2}), third = repeat(how, {.neighbors = 8});
     rows(testbeds, "testbed 2", second);
     rows(testbeds, "testbed 3", third);
     for (auto const& [name, r] : {std::pair{"testbed 2", &second}, {"testbed 3", &third}})
@@ -159,12 +158,12 @@ void settings(report::options const& how) {
     report::table out(how, "riski-settings");
     for (double const interval : {60.0, 120.0}) {
         std::string const every = interval < 100 ? ", every 60 s" : ", every 120 s";
-        riski_case const speeds{.interval = interval, .neighbours = 0, .table_1 = true};
+        riski_case const speeds{.interval = interval, .neighbors = 0, .table_1 = true};
         rows(out, "speeds of table 1" + every, repeat(how, speeds));
         riski_case slots = speeds;
         slots.table_3 = true;
         rows(out, "speeds of table 1, slots of table 3" + every, repeat(how, slots));
-        slots.neighbours = 1;
+        slots.neighbors = 1;
         rows(out, "the same, and faults that come and go" + every, repeat(how, slots));
     }
 }
@@ -208,14 +207,14 @@ void equal_tasks(report::options const& how) {
 
 void figure_16(report::options const& how) {
     report::table out(how, "riski-figure-16");
-    for (double const neighbours : {1.0, 8.0})
+    for (double const neighbors : {1.0, 8.0})
         for (char const* const kind : {"BBP", "Sort"}) {
-            riski_case const c{.kind = kind, .interval = 120, .neighbours = neighbours};
+            riski_case const c{.kind = kind, .interval = 120, .neighbors = neighbors};
             std::vector<cluster::measurement> all;
             for (std::uint64_t seed = 1; seed <= how.repetitions(); ++seed)
                 all.push_back([&c, seed] { return observe_predictions(c, seed); });
             samples const r = cluster::run_isolated(all, how.workers);
-            std::string const series = std::string(kind) + (neighbours < 2 ? " testbed 1" : " testbed 3");
+            std::string const series = std::string(kind) + (neighbors < 2 ? " testbed 1" : " testbed 3");
             std::size_t at = 0;
             for (char const* const group : {"width of the range over its mean",
                                             "share of the times in the range", "error of the median"})

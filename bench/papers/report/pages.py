@@ -1,7 +1,7 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What the documents say of the experiments, written from their tables: each number with its interval, the paper's
-setting beside ours, and in words only what the numbers bear. docs/results.py puts it into the pages."""
+"""What the documents say about the experiments, written from their tables: each number with its interval, the paper's
+setting beside ours, and in words only what the numbers support. docs/results.py inserts it into the pages."""
 import math
 import re
 
@@ -122,7 +122,7 @@ def evaluation(results):
     two = [results.at("figure-2", "time over the task's usual time", "WordCount", f"{q} %") for q in (5, 95, 99, 100)]
     outliers = results.at("figure-2", "outliers among 3200 times", "WordCount", "")
     energy = [r for r in results.rows("energy")]
-    # Medians of either, not run by run: no interval follows.
+    # Medians of each, not compared run by run, so there is no interval.
     against = {g: {"median": 1 - results.at("figures-4-6", g, "Hierarchical", "Shared")["median"] / results.at("figures-4-6", g, "Default", "Shared")["median"], "low": math.nan, "high": math.nan}
                for g in ("job time", "energy")}
     apart = max((abs(v) for r in energy for v in (r["low"], r["high"])), default=math.nan)
@@ -197,12 +197,19 @@ def riski(results):
         lines.append([names.get(g, g), number_range(row("LATE", "copies")), number_range(row("RiskI", "copies")), percent_range(row("LATE", "share that won")),
                       percent_range(row("RiskI", "share that won")), percent_range(r), percent_range(row("no copies", MEAN)),
                       percent_range(row("RiskI as printed", MEAN)), percent_range(row("straggle", MEAN))])
+    def below(smaller, larger, x):
+        """In how many settings one's median is below the other's, and in how many the whole interval."""
+        pairs = [(results.at(name, g, smaller, x), results.at(name, g, larger, x)) for name, g in here]
+        return sum(a["median"] < b["median"] for a, b in pairs), sum(a["high"] < b["low"] for a, b in pairs)
+    fewer, surer = below("RiskI", "LATE", "copies"), below("LATE", "RiskI", "share that won")
     by = {v: [n for n, r in wins if shorter(r) == v] for v in ("shorter", "longer", "no difference that these runs can tell")}
     first, slots = (at(g, "RiskI", MEAN) for g in groups[:2])
     none = [at(g, "no copies", MEAN) for g in groups[:2]]
     printed = at(groups[0], "RiskI as printed", "copies"), at(groups[0], "RiskI as printed", "share that won")
     ten = {size: [results.at("riski-figure-10", f"{size} jobs", who, MEAN) for who in ("RiskI", "no copies")] for size in ("large", "medium", "small")}
     part = {who: [results.at("riski-parts", "BBP every 60 s", who, f"1 medium: {x}") for x in ("copies", "won")] for who in ("LATE", "RiskI")}
+    small = results.at("riski-figure-10", "small jobs", "RiskI", "copies")
+    light = {who: [results.at("riski-parts", "BBP every 120 s", who, f"{part_}: {x}") for part_ in ("1 medium", "2 small")] for who, x in (("LATE", "won"), ("RiskI", "copies"))}
     never = results.at("riski-figures-12-13", "BBP every 60 s", "machines never slow", MEAN)
     steps = [[r["series"], percent_range(r), percent_range(results.at("riski-steps", "BBP every 120 s", r["series"], MEAN))]
              for r in results.rows("riski-steps") if r["group"] == "BBP every 60 s" and r["x"] == MEAN]
@@ -214,15 +221,16 @@ def riski(results):
     sixteen = [[s, *(percent_range(results.at("riski-figure-16", g, s, x)) for g in ("share of the times in the range", "width of the range over its mean") for x in ("1", "32"))]
                for s in dict.fromkeys(r["series"] for r in results.rows("riski-figure-16"))]
     price = [results.at("riski-steps", "BBP every 60 s", s, MEAN) for s in ("and expected gain: straggle", "and priced: straggle priced")]
-    return f"""RiskI is `papers/riski_2014.hpp`: its predictor, its profit, its assignment, its kill. Candidates are tasks that have run longer
-than the mean of the finished ones; section 6.1 averages the running ones (`riski_2014::detector`). *As printed* has the
-misprints: the farthest profile, the sign of the profit. Copies, copies that won, and by how much jobs are shorter than with LATE
-in the mean (negative: longer). The machines of the paper are of fixed speed (table 1; the fifth, which is not in it, has the
-mean of the four) with 13 map and 10 reduce slots (table 3; 23 of both kinds here).
+    return f"""RiskI is `papers/riski_2014.hpp`: its predictor, its profit, its assignment, its kill, and its candidates: tasks that
+have run longer than the mean of the running ones (section 6.1). *As printed* has the misprints: the farthest profile, the sign of
+the profit. Copies, copies that won, and by how much jobs are shorter than with LATE in the mean (negative: longer). The machines of
+the paper are of fixed speed (table 1; the fifth, which is not in it, has the mean of the four) with 13 map and 10 reduce slots
+(table 3; 23 of both kinds here).
 
 {table(["setting", "copies: LATE", "RiskI", "won: LATE", "RiskI", "RiskI", "no copies at all", "as printed", "`node_aware` and our profit"], lines)}
 
 {bullets(
+    f"**Fewer copies than LATE**, by medians in {fewer[0]} of {len(here)} settings, with intervals apart in {fewer[1]}; **a larger share of them wins**, by medians in {surer[0]}, with intervals apart in {surer[1]}{': the direction of the paper' if fewer[0] == surer[0] == len(here) else ''}.",
     f"**On the paper's machines the direction {'holds' if min(first['low'], slots['low']) > 0 else 'does not provably hold'}** where jobs arrive every 60 s: RiskI {percent_range(first)} shorter than LATE with the speeds of "
     f"table 1, {percent_range(slots)} with the slots of table 3. **No copies at all** are {percent_range(none[0])} and {percent_range(none[1])} shorter{': most likely the cluster is so full there that what helps is to copy less' if min(n['low'] for n in none) > 0 else ''}.",
     f"**Shorter** in: {'; '.join(by['shorter']) or 'no setting'}. **Longer** in: {'; '.join(by['longer']) or 'no setting'}. **Neither** in: {'; '.join(by['no difference that these runs can tell']) or 'no setting'}. "
@@ -235,7 +243,10 @@ mean of the four) with 13 map and 10 reduce slots (table 3; 23 of both kinds her
     f"**Figure 14**: from testbed 1 to 3 the mean time becomes {number_range(worse[0])} times as long with LATE, {number_range(worse[1])} with RiskI (paper: RiskI degrades much less; {'so here' if worse[1]['high'] < worse[0]['low'] else 'not provably here'}). "
     f"In the three RiskI is {', '.join(shorter_or_longer(b) for b in bed)} than LATE.",
     f"**Like for like with figure 12**: in part 1 alone, 13 medium jobs every 60 s, LATE launches {number_range(part['LATE'][0])} copies, of which {number_range(part['LATE'][1])} win, "
-    f"and RiskI {number_range(part['RiskI'][0])}, of which {number_range(part['RiskI'][1])} win. The paper has 48 and 19, and 13 and 11: fewer copies with RiskI, {'as here' if part['RiskI'][0]['high'] < part['LATE'][0]['low'] else 'which these runs do not show'}.",
+    f"and RiskI {number_range(part['RiskI'][0])}, of which {number_range(part['RiskI'][1])} win. The paper has 48 and 19, and 13 and 11: fewer copies with RiskI, "
+    f"{'as here' if part['RiskI'][0]['high'] < part['LATE'][0]['low'] else 'as here by medians, whose intervals overlap' if part['RiskI'][0]['median'] < part['LATE'][0]['median'] else 'which these runs do not show'}.",
+    f"**Candidates**: a task that runs alone is its own mean, so the last running task of a phase gets no copy. Small jobs (figure 10) get {number_range(small)} copies. Every 120 s RiskI launches "
+    f"{number_range(light['RiskI'][0])} in part 1 and {number_range(light['RiskI'][1])} in part 2 (paper: none); of LATE's, {number_range(light['LATE'][0])} and {number_range(light['LATE'][1])} win (paper: none).",
     f"**Our parts**: with the library's defaults (`straggle`) jobs every 60 s are {percent_range(price[0])} shorter than LATE's; with `slot_price = 1`, which is no default, {percent_range(price[1])}.")}
 
 From RiskI to our defaults, step by step, mean time below LATE's:
@@ -323,7 +334,7 @@ Month 7, learned from month 6: {verdict}. The paper puts its 45 % down to these 
 # --- Pages -----------------------------------------------------------------------------------------------------------
 
 def caveats(results):
-    """What is to be known before a number is read: first on the page, and in the report."""
+    """What to know before reading a number: first on the page, and in the report."""
     runs = sorted({results.runs(t) for t in ("table-2", "dsb-settings", "table-6", "riski-settings", "together", "ml-na-table-3")} - {0})
     said = " to ".join(map(str, (runs[0], runs[-1]) if len(runs) > 1 and runs[0] != runs[-1] else runs[:1]))
     return (
@@ -370,14 +381,32 @@ def experiments(results):
 
 def closed_loop(results):
     at = lambda who, x: results.at("ml-na-closed-loop", "weak as in the experiments on blacklisting", who, x)
+    found = lambda who, x: percent(results.at("ml-na-closed-loop", "who was avoided", who, x)["median"])
     names = (("reactive", "the reactive blacklist's (the default)"), ("forecast", "the nodes that the forecast names"), ("either", "either"), ("last month", "those weak last month"),
              ("month known", "those weak in the mean of this month (known)"), ("oracle", "those weak today (oracle)"))
     lines = [[name, signed_range(at(who, "mean time over none's")), signed_range(at(who, "mean time in first weeks over none's"))] for who, name in names]
-    return table(["nodes avoided", "mean", "of jobs in a month's first week"], lines)
+    provably = lambda r: ", which chance may explain" if r["low"] < 0 < r["high"] else ""
+    alone, repeat, more = at("forecast", "mean time over none's"), at("last month", "mean time over none's"), at("either", "mean time over reactive's")
+    mild = results.at("ml-na-closed-loop", "weak as in the nine months", "oracle", "mean time over none's")
+    return f"""{table(["nodes avoided", "mean", "of jobs in a month's first week"], lines)}
+
+Alone, the forecast changes the mean by {signed_range(alone)}{provably(alone)}; avoiding those weak last month, by {signed_range(repeat)}{provably(repeat)}; the forecast
+beside the reactive blacklist, by {signed_range(more)} against that alone{provably(more)}. Why:
+
+{bullets(
+    "**The past does not show the future.** Suppose it were known for certain which nodes are weak on the first day of a month. Avoiding these for the month finds "
+    f"{found('weak on the first day', 'recall')} of the weak time, and {found('weak on the first day', 'precision')} of what is named is right. The reactive blacklist, which decides again every week of this calendar, "
+    f"finds {found('reactive', 'recall')}, and {found('reactive', 'precision')} is right. A node's first weak week is hardly ever foreseen.",
+    f"**A node that is avoided leaves no records**, so nothing is expected of it in the following month: recall is {found('forecast', 'recall')} if the forecast is acted on, {found('forecast where nobody is avoided', 'recall')} "
+    "if no node is avoided (medians).",
+    "**Even so it is far from what could be known**, probably because there is little to learn from: 30 nodes with 60 tasks each in a month. The tables above have 96 nodes with 380 tasks each. (Not tested.)")}
+
+Avoiding a node also has to be worth it. If tasks on weak nodes take at most 1.6 times as long, as in the nine months themselves, the mean of even the oracle's
+jobs changes by {signed_range(mild)} against copies alone{provably(mild)}."""
 
 
 def printed_months(results):
-    """The tables of one history, as paper_ml_na prints them."""
+    """The tables of one history, as printed by paper_ml_na."""
     file = results.folder / "ml-na-printed.txt"
     if not file.exists():
         return ""

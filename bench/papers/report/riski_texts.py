@@ -1,6 +1,6 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""What the report says of the RiskI paper: which experiment is which, how its numbers compare with the paper's."""
+"""The chapter of the report on the RiskI paper: its experiments, and how they compare with the paper."""
 import math
 
 import charts
@@ -13,12 +13,12 @@ UNCHECKED = "This is a likely reason, not one that was tested."
 
 
 def compare(rows, group):
-    """What one experiment says: copies, wins, time, ours."""
+    """What one experiment shows: copies, wins, time."""
     late, riski = (at(rows, group, who, "copies")["median"] for who in ("LATE", "RiskI"))
     won = [at(rows, group, who, "share that won")["median"] for who in ("LATE", "RiskI")]
     yield (f"{group}: RiskI launches {riski:.3g} copies, LATE {late:.3g}, of which {percent(won[1])} and {percent(won[0])} win. "
-           + verdict(riski < late and not won[1] <= won[0], "The paper's direction: fewer copies, and more of them win.",
-                     "Not the paper's direction in both."))
+           + ("Fewer copies, as in the paper." if riski == 0 else
+              verdict(riski < late and won[1] > won[0], "The paper's direction: fewer copies, and more of them win.", "Not the paper's direction in both.")))
     r = at(rows, group, "RiskI", MEAN)
     yield (f"{group}: with RiskI jobs take {percent(r['median'])} less than with LATE ({percent(r['low'])} to {percent(r['high'])}; below 0: more). "
            + verdict(r["low"] > 0, "Shorter.", "No difference that these runs can tell." if r["high"] >= 0 else "Longer."))
@@ -50,7 +50,7 @@ def figures_12_13(rows):
         yield from compare(rows, group)
     yield from moonshot(rows, "BBP every 60 s")
     none, never = at(rows, "BBP every 60 s", "no copies", MEAN), [at(rows, f"BBP every {t} s", "machines never slow", MEAN) for t in (60, 120)]
-    yield ("How much is there to win? On machines whose neighbours take nothing the same jobs, without any copy, take "
+    yield ("How much is there to win? On machines whose neighbors take nothing the same jobs, without any copy, take "
            + " and ".join(f"{percent(r['median'])} less than with LATE ({percent(r['low'])} to {percent(r['high'])}) every {t} s" for r, t in zip(never, (60, 120)))
            + ": what no scheduler can reach on machines that are slow a quarter of the time. "
            + verdict(never[0]["median"] >= 0.46, "46 % is not out of reach.", "46 % is more than there is to win here."))
@@ -86,13 +86,13 @@ def steps(rows):
     for name, before, after in (("The ten most similar tasks instead of one profile", "RiskI", "with similar_tasks"),
                                 ("Letting both race instead of killing the original", "with similar_tasks", "racing"),
                                 ("What a straggler still takes by its own progress, not by earlier tasks", "racing", "and by progress"),
-                                ("node_aware instead of all that have run longer than the average", "and by progress", "and node_aware"),
+                                ("node_aware instead of all that have run longer than the average of the running", "and by progress", "and node_aware"),
                                 ("Our profit instead of the difference of the means", "and node_aware", "and expected gain: straggle"),
                                 ("A second of a slot costs a second while tasks wait", "and expected gain: straggle", "and priced: straggle priced")):
         gains = [at(rows, g, after, MEAN)["median"] - at(rows, g, before, MEAN)["median"] for g in ("BBP every 60 s", "BBP every 120 s")]
         yield (f"{name}: {100 * gains[0]:+.1f} points every 60 s, {100 * gains[1]:+.1f} every 120 s. "
                + verdict(min(gains) > 0, "Better in both.", "Not better in both." if max(gains) > 0 else "Worse."))
-    yield ("Neighbours that come and go are in none of the paper's factors: predictions from earlier tasks mix good and bad times of a machine, and the copy that replaces a killed original may be slow as well. "
+    yield ("Neighbors that come and go are in none of the paper's factors: predictions from earlier tasks mix good and bad times of a machine, and the copy that replaces a killed original may be slow as well. "
            "The steps above agree with that, but were not made to test it.")
 
 
@@ -145,11 +145,11 @@ SHARES = is_share("that won", "wasted", "shorter")
 CHAPTER = {
     "kicker": "Zheng, Liao, Liu 2014",
     "title": "RiskI: predicted times and expected profit",
-    "lede": "Five virtual machines as in table 3 (1, 4, 4, 4, 4 cores; 1, 4, 4, 4, 1 slots, for maps and reduces alike), BBP jobs whose maps take a minute, or Sort jobs. Neighbours on the same hardware come and go: a quarter of the time, for seven "
+    "lede": "Five virtual machines as in table 3 (1, 4, 4, 4, 4 cores; 1, 4, 4, 4, 1 slots, for maps and reduces alike), BBP jobs whose maps take a minute, or Sort jobs. Neighbors on the same hardware come and go: a quarter of the time, for seven "
             "minutes on average, a machine runs at a third of its speed (testbed 1), a fifth (2), a seventeenth (3): the slowdown beyond 1 is as 1 to 2 to 8, as the paper's testbeds. How slow, and for how long, was chosen so that about as many of LATE's "
             "copies win as in figure 12 (40 %). The paper's own machines, of fixed speed, have a table of their own. Twelve jobs come first, "
             "from which those that predict learn. Jobs are served in order; the copies of a job come before the tasks of later ones. "
-            "Schedulers: LATE as in Hadoop; RiskI (papers/riski_2014.hpp: predictor, profit, assigner, kills; candidates have run longer than the mean of the finished tasks), the same as printed (the farthest profile, the sign of the profit); expected gain (the same stragglers and predictions, our profit); straggle (node_aware with usual times from "
+            "Schedulers: LATE as in Hadoop; RiskI (papers/riski_2014.hpp: predictor, profit, assigner, kills; the candidates of its section 6.1), the same as printed (the farthest profile, the sign of the profit); expected gain (the same stragglers and predictions, our profit); straggle (node_aware with usual times from "
             "similar_tasks, what a straggler still takes by its progress, our profit); straggle priced (the same, a second of a slot costs a second while tasks wait). "
             "A copy whose original is killed at its start has no race: it wins, unless it gets a copy itself.",
     "parts": [
@@ -159,7 +159,7 @@ CHAPTER = {
          "lede": "The jobs of figure 11, one every 60 s (figure 12) and every 120 s (figure 13); Sort as in section 7.2.2.",
          "picture": pictures("BBP every 60 s", "BBP every 120 s", "Sort every 60 s", "Sort every 120 s"), "findings": figures_12_13, "percent": lambda g, x: SHARES("", x)},
         {"csv": "riski-settings", "short": "The paper's machines", "title": "The paper's machines: speeds of table 1, slots of table 3",
-         "lede": "The fifty BBP jobs. First machines that are as fast as table 1 says all the time (the fifth, which is not in it, as fast as the mean), then also with the slots of table 3 for maps and reduces together, then with neighbours that come and go as well.",
+         "lede": "The fifty BBP jobs. First machines that are as fast as table 1 says all the time (the fifth, which is not in it, as fast as the mean), then also with the slots of table 3 for maps and reduces together, then with neighbors that come and go as well.",
          "findings": settings, "percent": lambda g, x: SHARES("", x)},
         {"csv": "riski-table-1", "short": "RiskI table 1", "title": "Table 1, figures 2 to 4 and 15: times of equal tasks", "lede": "128 equal maps on the four machines of table 1; one map twenty times, by how many run beside it on four cores.",
          "findings": equal_tasks, "percent": lambda g, x: False},

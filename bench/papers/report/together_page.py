@@ -44,7 +44,7 @@ class Together:
                    f"p99 `{late}` {tell(where, late, 'p99 time')}. By medians the library is ahead in {' and '.join(ahead) or 'neither'}.")
         longer = [w for w in self.well if self.change(w, LIBRARY, "mean time")["low"] > 0]
         yield ("**Where nothing is wrong** the mean of `library` changes by " + ", ".join(f"{tell(w, LIBRARY, 'mean time')} ({w})" for w in self.well) + ": "
-               + ("longer beyond chance with " + ", ".join(longer) if longer else "nowhere longer beyond chance")
+               + ("longer beyond chance where " + " and where ".join(longer) if longer else "nowhere longer beyond chance")
                + f". Of healthy machines it takes out {', '.join(number_range(self.at(w, LIBRARY, 'healthy machine-hours out')) for w in self.well)} hours. `flink`: {', '.join(tell(w, 'flink', 'mean time') for w in self.well)}.")
         yield ("**Copies**: " + "; ".join(f"{w}: {number_range(self.at(w, LIBRARY, 'copies'))}, of which {percent_range(self.at(w, LIBRARY, 'won'))} win, and {number_range(self.at(w, LIBRARY, 'trials'))} that try a machine which was taken out"
                                           for w in self.weak) + ".")

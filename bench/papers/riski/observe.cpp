@@ -7,7 +7,6 @@
 #include "../cluster/workload.hpp"
 #include "scheduling.hpp"
 
-#include <straggle/detect/average_time.hpp>
 #include <straggle/detect/node_aware.hpp>
 #include <straggle/papers/riski_2014.hpp>
 #include <straggle/stats/order.hpp>
@@ -85,10 +84,10 @@ cluster::plan make_plan(riski_case const& c, std::uint64_t seed) {
         plan.jobs.back().arrival = begin + c.interval * static_cast<double>(i);
     }
     double const end = 4 * plan.jobs.back().arrival;
-    for (std::uint32_t n = 0; n < plan.nodes.size() && c.neighbours > 0; ++n)
+    for (std::uint32_t n = 0; n < plan.nodes.size() && c.neighbors > 0; ++n)
         for (double at = busy.exponential(idle_for); at < end;) {
             double const until = at + busy.exponential(busy_for);
-            double const slowdown = 1 + 2 * c.neighbours;
+            double const slowdown = 1 + 2 * c.neighbors;
             plan.faults.push_back({.node = n,
                                    .kind = cluster::fault_kind::memory,
                                    .from = at,
@@ -103,15 +102,16 @@ cluster::plan make_plan(riski_case const& c, std::uint64_t seed) {
 
 class no_copies final : public cluster::policy {};
 
-// The paper to the letter: how long a copy takes, what it is worth, what is killed. Candidates are the tasks
-// that have run longer than the mean of the finished; section 6.1 averages the running ones.
+// The paper to the letter: which tasks are candidates, how long a copy takes, what it is worth, what is
+// killed.
 template <class Reading, class Profit>
 std::unique_ptr<cluster::policy> to_the_letter(std::vector<std::string> kinds) {
     using estimates_of_paper = estimates<history_of_paper<Reading>>;
-    return std::make_unique<risk_aware<straggle::detect::average_time,
+    return std::make_unique<risk_aware<straggle::papers::riski_2014::detector,
                                        straggle::papers::riski_2014::assigner<Profit>, estimates_of_paper>>(
-        estimates_of_paper(std::move(kinds), remaining_by::similar_tasks), straggle::detect::average_time{},
-        straggle::papers::riski_2014::assigner<Profit>{}, straggle::papers::riski_2014::assigner<Profit>{});
+        estimates_of_paper(std::move(kinds), remaining_by::similar_tasks),
+        straggle::papers::riski_2014::detector{}, straggle::papers::riski_2014::assigner<Profit>{},
+        straggle::papers::riski_2014::assigner<Profit>{});
 }
 
 template <class Matching = straggle::assign::greedy_assignment, class Detector, class Profit>
@@ -130,7 +130,7 @@ std::unique_ptr<cluster::policy> make_scheduler(std::string const& name, std::ve
     if (name == "no copies") return std::make_unique<no_copies>();
     if (name == "LATE") return std::make_unique<late_scheduler>(seed);
     auto const riski = [&](assign::kill_rule kill, remaining_by how) {
-        return risky<assign::assignment_in_turn>(std::move(kinds), detect::average_time{},
+        return risky<assign::assignment_in_turn>(std::move(kinds), papers::riski_2014::detector{},
                                                  papers::riski_2014::profit{}, papers::riski_2014::profit{},
                                                  {.kill = kill}, how);
     };
@@ -144,7 +144,7 @@ std::unique_ptr<cluster::policy> make_scheduler(std::string const& name, std::ve
     if (name == "racing") return riski(assign::kill_rule::race, remaining_by::similar_tasks);
     if (name == "and by progress") return riski(assign::kill_rule::race, remaining_by::progress);
     if (name == "expected gain")
-        return risky(std::move(kinds), detect::average_time{}, assign::expected_gain{},
+        return risky(std::move(kinds), papers::riski_2014::detector{}, assign::expected_gain{},
                      assign::expected_gain{}, {}, remaining_by::similar_tasks);
     using aware = detect::node_aware<policies::told_usual_time>;
     if (name == "and node_aware")

@@ -20,7 +20,7 @@ struct riski_case {
     std::string kind = "BBP";  ///< or Sort
     std::string sizes = "mix"; ///< fifty jobs as in figure 11; small, medium, large: twenty of that size
     double interval = 60;      ///< seconds between two jobs
-    double neighbours = 1;     ///< how heterogeneous: 1, 2 and 8 for the paper's testbeds 1, 2, 3; 0: none
+    double neighbors = 1;      ///< how heterogeneous: 1, 2 and 8 for the paper's testbeds 1, 2, 3; 0: none
     bool table_1 = false;      ///< machines are as fast as the paper's table 1 says, all the time
     bool table_3 = false;      ///< slots for maps and for reduces, as table 3 has them: 8 on nodes 3 and 4
 };
