@@ -164,7 +164,7 @@ class Replay(Folder):
         refuses("17: not a log", *lines[:-1], lines[-1][:-20])
         refuses("5: not a log: 'n9' is not in the fleet", *changed(4, lambda l: l["nodes"][0].update(node="n9")))
         refuses("5: not a log: level is out of range", *changed(4, lambda l: l["nodes"][0].update(level=2**32)))
-        refuses("5: not a log: strikes is no integer", *changed(4, lambda l: l["exclusions"][0].update(strikes=0.5)))
+        refuses("5: not a log: strikes is not an integer", *changed(4, lambda l: l["exclusions"][0].update(strikes=0.5)))
         refuses("5: not a log: no window can look like this", *changed(4, lambda l: l["nodes"][0].update(low=9, high=8)))
         refuses("5: not a log: no window can look like this", *changed(4, lambda l: l["nodes"][0].update(node=l["nodes"][1]["node"])))
         refuses("5: not a log: no window can look like this", *changed(4, lambda l: l.update(window=0)))

@@ -243,13 +243,13 @@ class BadUsage(BadInput):
         file = self.file("h.csv", history())
         for length in ("", "0m", "-1m", "10", "m", "1.5.2m", "1e3s", "10 m", "10min", "1.0001ms", "nan", "99999999999d", "9" * 30 + "s"):
             self.refuses(1, "^straggle-rank: --window: ", "--window", length, file)
-        self.refuses(1, "--slide: 1h is no whole number of times 7m", "--window", "1h", "--slide", "7m", file)
-        self.refuses(1, "--slide: 1m is no whole number of times 1h", "--window", "1m", "--slide", "1h", file)
+        self.refuses(1, "--slide: 1h is not a multiple of 7m", "--window", "1h", "--slide", "7m", file)
+        self.refuses(1, "--slide: 1m is not a multiple of 1h", "--window", "1m", "--slide", "1h", file)
         self.refuses(1, "--slide: 255s is 255 times 1s, at most 254", "--window", "255s", "--slide", "1s", file)
         for option in ("--slide", "--log", "--exclusions", "--time-unit"):
             self.refuses(1, option + ": needs --window", option, "1m", file)
         self.refuses(1, "--normalizer.*only z", "--window", "1m", "--normalizer", "robust", file)
-        self.refuses(1, "none of ns, us, ms, s", "--window", "1m", "--time-unit", "m", file)
+        self.refuses(1, "not one of ns, us, ms, s", "--window", "1m", "--time-unit", "m", file)
         for policy in ("", "x", "escalating:0", "escalating:5:2", "escalating:1:2:3", "probation:0", "probation:1:nan", "rerank:1",
                        "rerank+rerank", "escalating+probation", "probation+hysteresis", "hysteresis+", "hysteresis:0", "+", "probation+x"):
             self.refuses(1, "--exclusions: '", "--window", "1m", "--exclusions", policy, file)
@@ -260,7 +260,7 @@ class BadUsage(BadInput):
         file = self.file("h.csv", "job,node,duration,finish\nj,n,1,5\n")
         self.refuses(1, "unit of the column 'finish' is not known; say --time-unit", "--window", "1m", "--columns", "end=finish", file)
         file = self.file("h.csv", "job,node,duration,end_s\nj,n,1,5\n")
-        self.refuses(1, "500ms is no whole number of the steps in which 'end_s'", "--window", "500ms", "--columns", "end=end_s", file)
+        self.refuses(1, "500ms is not a multiple of the steps in which 'end_s'", "--window", "500ms", "--columns", "end=end_s", file)
         file = self.file("h.csv", "job,node,duration,end_ms,status\nj,n,1,,ok\n")
         self.refuses(2, "no successful attempt with a known end", "--window", "1m", file)
         file = self.file("h.csv", f"job,node,duration,end_ms\nj,n,1,{2**63 - 1}\n")

@@ -254,14 +254,14 @@ class Detectors(Folder):
         self.assertEqual(list(self.found("late:alpha=3", "all")), ["late:alpha=3", *EVERY])
 
     def test_what_is_wrong_is_said(self):
-        for specification, part in [("", "none of"), ("lat", "none of all, progress_gap"), ("late:alpa=2", "it has no alpa, only alpha"),
+        for specification, part in [("", "not one of"), ("lat", "not one of all, progress_gap"), ("late:alpa=2", "it has no alpa, only alpha"),
                                     ("late:alpha", "key=value"), ("late:", "key=value"), ("late:=2", "key=value"),
                                     ("late:alpha=1,alpha=2", "twice"), ("late:alpha=x", "not a number"), ("late:alpha=-1", "from 0"),
-                                    ("late:alpha=nan", "not a number"), ("late:alpha=inf", "not a number"), ("late:over=both", "none of running"),
+                                    ("late:alpha=nan", "not a number"), ("late:alpha=inf", "not a number"), ("late:over=both", "not one of running"),
                                     ("late:warm=1", "it has no warm"), ("node_aware:warm=2", "whole number"),
                                     ("node_aware:straggler_threshold=1", "not a number from"), ("node_aware:start_up=-1", "from 0"), ("flink:ratio=1", "not a number from"),
                                     ("largest_gain:most=0", "whole number"), ("largest_gain:most=1.5", "whole number"),
-                                    ("mantri:delta=1", "not a number"), ("hierarchical:base=mantri", "none of progress_gap, late"),
+                                    ("mantri:delta=1", "not a number"), ("hierarchical:base=mantri", "not one of progress_gap, late"),
                                     ("late:lag=1e30", "from 0 to 1e+09"), ("late\n:x", "key=value")]:
             done = run("--simulate", 1, "--detector", specification)
             self.assertEqual((done.returncode, done.stdout), (1, b""), specification)
@@ -375,12 +375,12 @@ class BadInput(Folder):
     def test_usage(self):
         history = self.file("h.csv", small_history())
         for part, *arguments in [("HISTORY is required",), ("standard input cannot be", "-", "-"), ("there is a HISTORY too", "--simulate", 1, history),
-                                 ("not a whole number", "--simulate", "x"), ("not a whole number", "--simulate", -1), ("none of table", "--format", "xml", history),
+                                 ("not a whole number", "--simulate", "x"), ("not a whole number", "--simulate", -1), ("not one of table", "--format", "xml", history),
                                  ("not a length of time", "--interval", "1", history), ("whole number of milliseconds", "--interval", "0s", history),
                                  ("neither from 0 to 1", "--usual", "1.5", history), ("neither from 0 to 1", "--usual", "nan", history),
                                  ("not a length of time", "--usual", "5x", history), ("not a length of time", "--usual", "", history),
                                  ("is not from 1", "--threshold", 0.5, history), ("is not from 1", "--threshold", "nan", history),
-                                 ("is negative", "--min-tasks", -1, history), ("none of ns", "--time-unit", "weeks", history),
+                                 ("is negative", "--min-tasks", -1, history), ("not one of ns", "--time-unit", "weeks", history),
                                  ("not of the form", "--columns", "x", history), ("not of the form", "--columns", "time=x", history),
                                  ("--progress-columns: 'end=x'", "--progress-columns", "end=x", history),
                                  ("see --help", "--what", history), ("see --help", history, history, history)]:

@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 // Whatever has become of a log: `straggle-rank --replay` makes its decisions again, always the same way, and
-// says in one printable line what differs, or which line is none of a log. line_mutator.cpp changes logs as
-// what they are: numbers, times, members, lines. tests/examples/straggle_rank_replay_test.py replays the
-// corpus.
+// says in one printable line what differs, or which line does not belong to a log. line_mutator.cpp changes
+// logs as what they are: numbers, times, members, lines. tests/examples/straggle_rank_replay_test.py replays
+// the corpus.
 
 #include "examples/programs/straggle-rank/replay_log.hpp"
 #include "examples/programs/common/failure.hpp"

@@ -40,7 +40,7 @@ T choose(std::string const& option, std::string_view word, choices<T, N> const& 
         if (name == word) return value;
         names += (names.empty() ? "" : ", ") + std::string(name);
     }
-    wrong(option, "'" + std::string(word) + "' is none of " + names);
+    wrong(option, "'" + std::string(word) + "' is not one of " + names);
 }
 
 /// The word for a value.
@@ -54,7 +54,7 @@ std::string_view name_in(choices<T, N> const& known, T value) {
 /// The value of `--time-unit`.
 inline time_unit parse_time_unit(std::string const& name) {
     if (auto const unit = unit_named(name)) return *unit;
-    wrong("--time-unit", "'" + name + "' is none of ns, us, ms, s");
+    wrong("--time-unit", "'" + name + "' is not one of ns, us, ms, s");
 }
 
 /// The value of `--from`.
@@ -62,7 +62,7 @@ inline readers::format parse_format(std::string const& name) {
     if (auto const format = readers::format_named(name)) return *format;
     std::string names;
     for (std::string_view const known : readers::format_names) (names += names.empty() ? "" : ", ") += known;
-    wrong("--from", "'" + name + "' is none of " + names);
+    wrong("--from", "'" + name + "' is not one of " + names);
 }
 
 /// Adds `--version`.

@@ -224,7 +224,7 @@ contestant make_contestant(std::string_view specification, known_of_tasks const&
     }
     std::string names;
     for (entry const& e : catalogue) (names += names.empty() ? "" : ", ") += e.name;
-    s.wrong("'" + std::string(s.name()) + "' is none of all, " + names);
+    s.wrong("'" + std::string(s.name()) + "' is not one of all, " + names);
 }
 
 std::vector<std::string> every_detector() {

@@ -40,7 +40,7 @@ class settings {
             }
             (names += names.empty() ? "" : ", ") += choice;
         }
-        wrong(std::string(key) + ": '" + std::string(found->value) + "' is none of " + names);
+        wrong(std::string(key) + ": '" + std::string(found->value) + "' is not one of " + names);
     }
 
     /// The flag `warm`. @param otherwise the value unless specified

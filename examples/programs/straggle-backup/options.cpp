@@ -265,14 +265,14 @@ void resolve_input(options& o, arguments const& a) {
         try {
             [[maybe_unused]] std::regex const check(*a.kind_pattern);
         } catch (std::regex_error const&) {
-            wrong("--kind-pattern", "'" + printable(*a.kind_pattern) + "' is no regular expression");
+            wrong("--kind-pattern", "'" + printable(*a.kind_pattern) + "' is not a regular expression");
         }
         o.kind_pattern = a.kind_pattern;
     }
 }
 
 void resolve_decision(options& o, arguments const& a) {
-    if (a.detector == "all") wrong("--detector", "one has to be chosen");
+    if (a.detector == "all") wrong("--detector", "choose one");
     static_cast<void>(make_contestant(a.detector, {})); // better reported before a long file is read
     o.detector = a.detector;
     if (a.neighbors) o.neighbors = whole("--neighbors", *a.neighbors, 1);
@@ -284,7 +284,7 @@ void resolve_decision(options& o, arguments const& a) {
         for (auto const& [name, given] :
              {std::pair("--slot-price", a.slot_price.has_value()),
               std::pair("--least-win", a.least_win.has_value()), std::pair("--gain", a.gain.has_value())})
-            if (given) wrong(name, "riski_2014 has no such thing");
+            if (given) wrong(name, "riski_2014 does not use it");
     if (o.policy == profit_policy::riski_2014) o.gain = gain_of::task;
     if (a.gain) o.gain = choose("--gain", printable(*a.gain), gains);
     if (a.slot_price) o.slot_price = within("--slot-price", *a.slot_price, 0, 1e6);

@@ -19,7 +19,7 @@ namespace straggle_rank {
 /// @param what its name in the `std::runtime_error` if it is not an integer of that type
 template <std::integral T>
 [[nodiscard]] T integer_of(nlohmann::json const& value, char const* what) {
-    if (!value.is_number_integer()) throw std::runtime_error(std::string(what) + " is no integer");
+    if (!value.is_number_integer()) throw std::runtime_error(std::string(what) + " is not an integer");
     bool const fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
                                                  : std::in_range<T>(value.get<std::int64_t>());
     if (!fits) throw std::runtime_error(std::string(what) + " is out of range");
@@ -27,7 +27,7 @@ template <std::integral T>
 }
 
 [[nodiscard]] inline double real_of(nlohmann::json const& value, char const* what) {
-    if (!value.is_number()) throw std::runtime_error(std::string(what) + " is no number");
+    if (!value.is_number()) throw std::runtime_error(std::string(what) + " is not a number");
     return value.get<double>();
 }
 

@@ -264,7 +264,7 @@ options preset(std::string const& name) {
         o.limits = {};
         o.exclusions = parse_exclusions("rerank");
     } else if (name != "default") {
-        wrong("--preset", "'" + name + "' is none of default, dsb_2019");
+        wrong("--preset", "'" + name + "' is not one of default, dsb_2019");
     }
     return o;
 }
@@ -289,7 +289,7 @@ void override_ranking(options& o, arguments const& a) {
     if (a.min_tasks) o.min_tasks = whole("--min-tasks", *a.min_tasks);
     if (a.confidence) {
         if (!straggle::stats::confidence_level::from(*a.confidence))
-            wrong("--confidence", "it has to lie between 0 and 1");
+            wrong("--confidence", "it must be between 0 and 1");
         o.confidence = *a.confidence;
     }
     if (a.deviation) o.deviation = choose("--deviation", *a.deviation, deviations);
@@ -320,7 +320,7 @@ void override_decision(options& o, arguments const& a) {
         try {
             [[maybe_unused]] std::regex const check(*a.domain);
         } catch (std::regex_error const&) {
-            wrong("--domain", "'" + *a.domain + "' is no regular expression");
+            wrong("--domain", "'" + *a.domain + "' is not a regular expression");
         }
         o.limits.domain = a.domain;
     }
@@ -334,7 +334,7 @@ void override_windows(options& o, arguments const& a) {
         return;
     }
     o.finds_window = *a.window == "auto";
-    if (o.finds_window && a.slide) wrong("--slide", "with --window auto it is found, too");
+    if (o.finds_window && a.slide) wrong("--slide", "--window auto chooses it");
     if (!o.finds_window) o.windows = parse_lengths(*a.window, a.slide.value_or(*a.window));
     if (a.exclusions) o.exclusions = parse_exclusions(*a.exclusions);
     if (a.exclusions && o.decides_by_slowdown())
@@ -423,8 +423,7 @@ std::optional<options> parse_command_line(int argc, char const* const* argv) {
                        "not together with ", "");
     if (a.steps && a.format == "csv") wrong("--format", "with --steps it is table or json");
     if (!a.replay) return resolve(a);
-    refuse_all_but(app, {"--replay", "--quiet"}, "--replay", "all there is to say is in the log: leave ",
-                   " out");
+    refuse_all_but(app, {"--replay", "--quiet"}, "--replay", "the log has all options: leave ", " out");
     options o;
     o.replay = *a.replay;
     return o;

@@ -91,7 +91,7 @@ std::uint32_t node(json const& from, straggle::interner<std::string> const& name
 template <class T, class Read>
 std::vector<T> list(json const& from, char const* key, Read&& read) {
     json const& items = from.at(key);
-    if (!items.is_array()) throw std::runtime_error(std::string(key) + " is no list");
+    if (!items.is_array()) throw std::runtime_error(std::string(key) + " is not a list");
     std::vector<T> result;
     for (json const& item : items) result.push_back(read(item));
     return result;
@@ -108,7 +108,7 @@ Enum named(json const& from, char const* key, std::array<Enum, N> const& values)
 
 straggle::slowdown slowdown_from(json const& from) {
     if (from.is_null()) return {};
-    if (!from.is_array() || from.size() != 4) throw std::runtime_error("slowdown is no list of four");
+    if (!from.is_array() || from.size() != 4) throw std::runtime_error("slowdown is not a list of four");
     return {real_of(from[0], "slowdown"), real_of(from[1], "slowdown"), real_of(from[2], "slowdown"),
             integer_of<std::uint64_t>(from[3], "slowdown's tasks")};
 }

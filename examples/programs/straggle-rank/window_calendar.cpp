@@ -14,7 +14,7 @@ window_lengths parse_lengths(std::string const& window, std::string const& slide
     window_lengths const l{parse_length("--window", window), parse_length("--slide", slide)};
     constexpr std::int64_t most = 254;
     if (l.window_ms % l.slide_ms != 0)
-        throw failure(exit_status::usage, "--slide: " + window + " is no whole number of times " + slide);
+        throw failure(exit_status::usage, "--slide: " + window + " is not a multiple of " + slide);
     if (l.slides() > most)
         throw failure(exit_status::usage, "--slide: " + window + " is " + std::to_string(l.slides()) +
                                               " times " + slide + ", at most " + std::to_string(most) +
@@ -46,7 +46,7 @@ window_calendar::window_calendar(history const& h, window_lengths const& lengths
     if (!fits || lengths.slide_ms * factor % divisor != 0)
         throw failure(exit_status::usage,
                       "--window, --slide: " + length_text(lengths.slide_ms) +
-                          (fits ? " is no whole number of the steps in which '" : " is too long for '") +
+                          (fits ? " is not a multiple of the steps in which '" : " is too long for '") +
                           h.end_column + "' counts time");
     slide_ticks_ = lengths.slide_ms * factor / divisor;
 }

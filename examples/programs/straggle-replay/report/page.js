@@ -131,7 +131,7 @@
       ["Named", "the first time a detector names a task while the attempt that is judged runs"],
       ["Latency", "from the start of a straggler until it is named, over its usual time; the mean"],
       ["Too late", "with less than the usual time left: a copy could not have won"],
-      ["Inputs", o.inputs ? "told to the detectors" : "not told to the detectors"]].forEach(([name, value]) => {
+      ["Inputs", o.inputs ? "passed to the detectors" : "not passed to the detectors"]].forEach(([name, value]) => {
       list.append("dt").text(name);
       list.append("dd").text(value);
     });

@@ -116,7 +116,7 @@
     });
   }
 
-  // The same in words, for whoever cannot point at it: on paper, on a phone, by ear.
+  // The same in words, for readers who cannot point at it: on paper, on a phone, by ear.
   function why() {
     const all = d3.merge(data.nodes.map((n) => n.spans.map((s) => [n, s]))).sort((a, b) => a[1].from - b[1].from);
     const most = 300, shown = all.slice(0, most);
