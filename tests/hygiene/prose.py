@@ -13,7 +13,7 @@ WORDS = re.compile(r"""\b(
   | normalis\w+ | neighbour\w* | behaviour\w* | colou?rise\w* | colours? | favour\w* | serialis\w+ | initialis\w+
   | recognis\w+ | optimis(?:e[sd]?|ing|ation) | cancell(?:ed|ing)
 )\b""", re.VERBOSE | re.IGNORECASE)
-PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/**/*.md")
+PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/**/*.md", "examples/**/*.md")
 SCRIPTS = ("examples/**/*.py", "examples/**/*.sh", "bench/**/*.py", "bench/**/*.sh")
 
 
