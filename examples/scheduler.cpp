@@ -72,7 +72,8 @@ struct waiting_task {
 class scheduler {
   public:
     explicit scheduler(straggle::mitigator_options const& options) : straggler_(options) {
-        for (int n = 0; n < 16; ++n) hosts_.push_back({"n" + std::to_string(10 + n), 4, 0});
+        for (int n = 0; n < 16; ++n)
+            hosts_.push_back({std::string("n").append(std::to_string(10 + n)), 4, 0});
         events_.push({0, 0});
     }
     void run(double until) {

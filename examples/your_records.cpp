@@ -71,7 +71,7 @@ std::vector<log_row> a_log() {
         rows.push_back({.application = 7,
                         .stage = i / 30,
                         .task = i % 30,
-                        .host = "h" + std::to_string(i % 3),
+                        .host = std::string("h").append(std::to_string(i % 3)),
                         .submitted = noon,
                         .started = noon + 1s,
                         .finished = noon + 1s + took});
