@@ -5,7 +5,7 @@
 /// A scheduler that monitors its nodes: it reports each attempt as it ends, decides every ten minutes, and
 /// obeys the decisions. Ten nodes, of which one is slow from the second hour to the end of the fourth.
 
-#include <straggle/mitigate/windowed_blacklist.hpp>
+#include <straggle/blacklist/windowed_blacklist.hpp>
 
 #include <array>
 #include <chrono>

@@ -7,7 +7,7 @@
 /// slower get no requests for a time that doubles with each relapse; the share that may be out is limited.
 
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/mitigate/windowed_blacklist.hpp>
+#include <straggle/blacklist/windowed_blacklist.hpp>
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,7 @@
 /// only.
 
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/mitigate/windowed_blacklist.hpp>
+#include <straggle/blacklist/windowed_blacklist.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 /// @file
 /// The room `blacklist/`: which nodes to avoid, how many, and for how long?
-/// Begin with `blacklister`, `dynamic_blacklist`.
+/// Begin with `blacklister`, `dynamic_blacklist`, `windowed_blacklist`.
 #pragma once
 
 #include <straggle/blacklist/blacklister.hpp>
@@ -19,8 +19,10 @@
 #include <straggle/blacklist/node_stage_options.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
+#include <straggle/blacklist/ranking_stage.hpp>
 #include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/blacklist/slower_by.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
+#include <straggle/blacklist/windowed_blacklist.hpp>

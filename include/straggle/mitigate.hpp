@@ -3,7 +3,7 @@
 
 /// @file
 /// The room `mitigate/`: all of it in one object.
-/// Begin with `mitigator`, `windowed_blacklist`.
+/// Begin with `mitigator`, `mitigate::stages`.
 #pragma once
 
 #include <straggle/mitigate/copy_rows.hpp>
@@ -19,4 +19,3 @@
 #include <straggle/mitigate/speculator.hpp>
 #include <straggle/mitigate/speculator_options.hpp>
 #include <straggle/mitigate/stages.hpp>
-#include <straggle/mitigate/windowed_blacklist.hpp>

@@ -394,6 +394,7 @@ using straggle::blacklist::to_string;
 using straggle::blacklist::failure_rate;
 using straggle::blacklist::failing_job;
 using straggle::blacklist::node_verdict;
+using straggle::blacklist::node_weighing;
 }
 
 // straggle/rank/p_cores.hpp
@@ -548,6 +549,26 @@ using straggle::blacklist::mean_plus_sigmas;
 using straggle::rolling_blacklister;
 using straggle::rolling_blacklister_of;
 
+// straggle/rank/monitor_counts.hpp
+using straggle::monitor_counts;
+
+// straggle/rank/rank_options.hpp
+using straggle::completions;
+using straggle::rank_options;
+
+// straggle/rank/monitor_options.hpp
+using straggle::score_baseline;
+using straggle::monitor_options;
+
+// straggle/rank/monitor.hpp
+using straggle::monitor;
+using straggle::monitor_of;
+
+// straggle/blacklist/ranking_stage.hpp
+namespace blacklist {
+using straggle::blacklist::ranking_stage;
+}
+
 // straggle/blacklist/timed_limits.hpp
 namespace blacklist {
 using straggle::blacklist::rate_limit;
@@ -561,6 +582,10 @@ using straggle::blacklist::deterministic_fill;
 using straggle::blacklist::fill_from;
 using straggle::blacklist::top_k_intersection;
 }
+
+// straggle/blacklist/windowed_blacklist.hpp
+using straggle::windowed_blacklist;
+using straggle::windowed_blacklist_of;
 
 // straggle/detect/detector.hpp
 namespace detect {
@@ -619,6 +644,8 @@ using straggle::predict::remaining_at;
 // straggle/detect/remaining_time.hpp
 namespace detect {
 using straggle::detect::time_estimate;
+using straggle::detect::predictor;
+using straggle::detect::time_estimates;
 using straggle::detect::average_rate_estimate;
 using straggle::detect::sibling_time_estimate;
 using straggle::detect::by_row;
@@ -704,6 +731,7 @@ using straggle::detect::suspect_list;
 
 // straggle/detect/straggler_scan.hpp
 namespace detect {
+using straggle::detect::by_siblings;
 using straggle::detect::straggler_scan;
 }
 
@@ -837,25 +865,6 @@ using straggle::mitigate::append_reason;
 using straggle::mitigate::reason;
 }
 
-// straggle/rank/monitor_counts.hpp
-using straggle::monitor_counts;
-
-// straggle/rank/rank_options.hpp
-using straggle::completions;
-using straggle::rank_options;
-
-// straggle/rank/monitor_options.hpp
-using straggle::score_baseline;
-using straggle::monitor_options;
-
-// straggle/rank/monitor.hpp
-using straggle::monitor;
-using straggle::monitor_of;
-
-// straggle/mitigate/windowed_blacklist.hpp
-using straggle::windowed_blacklist;
-using straggle::windowed_blacklist_of;
-
 // straggle/predict/calibration.hpp
 namespace predict {
 using straggle::predict::calibration_options;
@@ -872,6 +881,8 @@ using straggle::predict::largest_factor;
 using straggle::predict::is_factor_value;
 using straggle::predict::factor_difference;
 using straggle::predict::weighted_distance;
+using straggle::predict::distance;
+using straggle::predict::weighted_euclidean;
 using straggle::predict::factor_similarities;
 }
 
@@ -1143,8 +1154,8 @@ namespace papers::dsb_2019 {
 using straggle::papers::dsb_2019::straggler;
 using straggle::papers::dsb_2019::ranking;
 using straggle::papers::dsb_2019::blacklist;
-using straggle::papers::dsb_2019::monitoring_loop;
 using straggle::papers::dsb_2019::loop_of;
+using straggle::papers::dsb_2019::nodes;
 }
 
 // straggle/papers/evaluation_2019.hpp

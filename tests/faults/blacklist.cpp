@@ -15,7 +15,7 @@
 #include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
-#include <straggle/mitigate/windowed_blacklist.hpp>
+#include <straggle/blacklist/windowed_blacklist.hpp>
 #include <straggle/rank/monitor.hpp>
 
 #include <doctest/doctest.h>

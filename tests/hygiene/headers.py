@@ -23,7 +23,7 @@ EDGES = {
     "assign": ("base", "record", "stats"),
     "gang": ("base", "record", "stats"),
     "learn": ("base", "record", "stats", "rank"),
-    "mitigate": ("base", "record", "stats", "gang", "rank", "predict", "blacklist", "detect", "assign"),
+    "mitigate": ("base", "record", "stats", "gang", "predict", "blacklist", "detect", "assign"),
     "evaluate": ("base", "record", "stats"),
     "papers": ("base", "record", "stats", "rank", "predict", "blacklist", "detect", "assign", "learn", "evaluate"),
 }

@@ -2,7 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include <straggle/assign/assigner.hpp>
+#include <straggle/detect/remaining_time.hpp>
 #include <straggle/detect/straggler_scan.hpp>
+#include <straggle/mitigate/mitigator.hpp>
 #include <straggle/mitigate/speculator.hpp>
 #include <straggle/mitigate/stages.hpp>
 
@@ -130,4 +132,89 @@ TEST_CASE("stages: parts of one's own stay when what was learned is read") {
     REQUIRE(b.planner.read(in) == status::ok);
     CHECK(b.planner.tasks().detector().time == 50);
     CHECK(b.planner.copies_stage().profit().name == "always_seven");
+}
+
+namespace {
+
+// The times of each task by the row of its record.
+struct by_table {
+    double const* left;
+    outcome<double> remaining(detect::running_task const& t, detect::job_view const&) const {
+        if (left[t.row] < 0) return status::insufficient_evidence;
+        return left[t.row];
+    }
+    outcome<double> replacement(detect::running_task const&, detect::job_view const&) const { return 30.0; }
+};
+
+} // namespace
+
+TEST_CASE("stages: a predictor of one's own gives all times, and needs no sibling that ended") {
+    std::size_t finished = 0, copies = 0;
+    double const left[]{500, 400, -1};
+    mitigate::speculator<detect::straggler_scan<older_than, by_table>,
+                         assign::assigner<always_seven, assign::greedy_assignment, assign::copies_per_task>>
+        planner({}, detect::straggler_scan(older_than{50, &finished, &copies}, by_table{left}),
+                assign::assigner(always_seven{}, assign::copies_per_task{1}));
+    std::vector<mitigate::running_row> running;
+    std::vector<mitigate::place_row> places;
+    for (std::uint32_t n = 0; n < 4; ++n) places.push_back({.row = n, .node = n, .slots = 4, .free = 2});
+    for (std::uint32_t i = 0; i < 3; ++i)
+        running.push_back({.row = 10 + i, .job = 1, .task = i, .node = i, .start = 0, .record = 2 - i});
+    planner.plan(60, running, places, {.now = 60, .slots = 16});
+    // The first task is record 2, whose time nobody knows.
+    REQUIRE(planner.suspects().size() == 2);
+    CHECK(planner.suspects()[0].row == 12);
+    CHECK(planner.suspects()[0].left.middle == 500);
+    CHECK(planner.suspects()[0].why.rule == "older_than");
+    CHECK(planner.suspects()[1].left.high == 400);
+    REQUIRE(planner.copies().size() == 2);
+    for (auto const& c : planner.copies()) CHECK(c.there.middle == 30);
+}
+
+namespace {
+
+struct attempt {
+    int job, task, node;
+    double start, end = 0;
+};
+struct host {
+    int id;
+};
+// Keeps out one node, and what it was given.
+struct one_node {
+    std::uint32_t which;
+    std::size_t seen = 0;
+    blacklist::node_verdict out{};
+    bool observe(ended_attempt const&, double) { return ++seen > 0; }
+    void decide(double, std::span<running_attempt const>, std::span<blacklist::node_row const> rows,
+                cluster_load const&, bool) {
+        out = {.node = rows[which].node, .state = node_state::excluded, .why = {.rule = "one_node"}};
+    }
+    std::span<blacklist::node_verdict const> verdicts() const { return {&out, 1}; }
+};
+
+} // namespace
+
+TEST_CASE("stages: a weighing of nodes needs three functions, in a mitigator that is stored as well") {
+    constexpr attempt_fields ended{.job = &attempt::job,
+                                   .task = &attempt::task,
+                                   .node = &attempt::node,
+                                   .start = &attempt::start,
+                                   .end = &attempt::end};
+    constexpr running_fields running{
+        .job = &attempt::job, .task = &attempt::task, .node = &attempt::node, .start = &attempt::start};
+    mitigator m{ended, running, node_fields{.node = &host::id}, mitigator_options{},
+                mitigate::stages{.nodes = one_node{2}}};
+    std::vector<host> const hosts{{0}, {1}, {2}, {3}};
+    for (int i = 0; i < 40; ++i) m.observe({i / 8, i, i % 4, 10.0 * i, 10.0 * i + 20}, 10.0 * i + 20);
+    std::vector<attempt> const runs{{9, 0, 0, 390}};
+    auto const& plan = m.decide(430.0, runs, hosts);
+    CHECK(plan.nodes()[2].state == node_state::excluded);
+    CHECK(plan.nodes()[2].why.rule == "one_node");
+    CHECK(m.node_part().seen == 40);
+    for (auto const& place : m.rank_places(9, hosts)) CHECK(place.row != 2);
+    mitigator twin{ended, running, node_fields{.node = &host::id}, mitigator_options{},
+                   mitigate::stages{.nodes = one_node{2}}};
+    REQUIRE(twin.restore(m.serialize()) == status::ok);
+    CHECK(twin.decide(440.0, runs, hosts).nodes()[2].state == node_state::excluded);
 }

@@ -73,24 +73,24 @@ TEST_CASE("dsb_2019: a straggler takes more than 1.5 times the average") {
 TEST_CASE("dsb_2019: algorithm 1 ranks every window anew, by the tasks of that window alone") {
     auto loop = dsb::loop_of<ended>(ended_fields, 100);
     int job = 0;
-    CHECK(loop.blacklist_at(50).blacklisted().empty());
+    CHECK(loop.decide(50).blacklisted().empty());
     run_window(loop, "b", "a", 50, job);
-    CHECK(loop.blacklist_at(99).blacklisted().empty()); // the window is not over
-    CHECK(names(loop.blacklist_at(100)) == std::vector<std::string>{"b"});
-    CHECK(loop.ranked().levels() == 2);
+    CHECK(loop.decide(99).blacklisted().empty()); // the window is not over
+    CHECK(names(loop.decide(100)) == std::vector<std::string>{"b"});
+    CHECK(loop.monitor().ranking().levels() == 2);
 
     // In the next one b still runs what it had, and is the fast one: ranked with the others, and released.
     run_window(loop, "a", "b", 150, job);
-    CHECK(names(loop.blacklist_at(199)) == std::vector<std::string>{"b"}); // what is going on counts later
-    CHECK(names(loop.blacklist_at(200)) == std::vector<std::string>{"a"});
+    CHECK(names(loop.decide(199)) == std::vector<std::string>{"b"}); // what is going on counts later
+    CHECK(names(loop.decide(200)) == std::vector<std::string>{"a"});
 
     // A window in which a runs nothing, since it is avoided: without a score it is released, too.
     CHECK(loop.observe(ended{job, "b", 10, 250}));
     CHECK(loop.observe(ended{job, "c", 20, 250}));
     CHECK(loop.observe(ended{job + 1, "b", 10, 251}));
     CHECK(loop.observe(ended{job + 1, "c", 20, 251}));
-    CHECK(names(loop.blacklist_at(300)) == std::vector<std::string>{"c"});
-    CHECK(names(loop.blacklist_at(400)).empty()); // nothing ran
+    CHECK(names(loop.decide(300)) == std::vector<std::string>{"c"});
+    CHECK(names(loop.decide(400)).empty()); // nothing ran
 }
 
 TEST_CASE("dsb_2019: the loop decides as a batch over the same window, and once for each") {
@@ -108,7 +108,7 @@ TEST_CASE("dsb_2019: the loop decides as a batch over the same window, and once 
         for (ended const& t : tasks) CHECK(loop.observe(t, (window + 1) * 1000 - 1));
         auto const batch = dsb::blacklist().decide(rank_nodes(tasks, ended_fields, dsb::ranking()));
         std::multiset<std::string> one, other;
-        for (auto const& n : names(loop.blacklist_at((window + 1) * 1000))) one.insert(n);
+        for (auto const& n : names(loop.decide((window + 1) * 1000))) one.insert(n);
         for (auto const& n : names(batch)) other.insert(n);
         CHECK(one == other);
         CHECK_FALSE(one.empty());
@@ -118,7 +118,7 @@ TEST_CASE("dsb_2019: the loop decides as a batch over the same window, and once 
 TEST_CASE("dsb_2019: with number, at most k of level 0, drawn once for each window") {
     // All times of a job are equal but for one host each: wide intervals that overlap, one level of six.
     std::mt19937_64 random(11), draws(3);
-    auto loop = dsb::loop_of<ended>(ended_fields, 1000, 2, draws);
+    auto loop = dsb::loop_of<ended>(ended_fields, 1000, blacklist::top_k_intersection(2, draws));
     std::vector<ended> tasks;
     for (int job = 0; job < 8; ++job)
         for (int task = 0; task < 12; ++task)
@@ -127,12 +127,12 @@ TEST_CASE("dsb_2019: with number, at most k of level 0, drawn once for each wind
     for (ended const& t : tasks) CHECK(loop.observe(t));
     auto const ranking = rank_nodes(tasks, ended_fields, dsb::ranking());
     REQUIRE(ranking.level(0).size() > 2);
-    auto const first = names(loop.blacklist_at(1000));
+    auto const first = names(loop.decide(1000));
     CHECK(first.size() == 2);
     for (auto const& name : first) {
         bool weak = false;
         for (auto const& node : ranking.level(0)) weak = weak || node.id == name;
         CHECK(weak);
     }
-    for (int i = 0; i < 10; ++i) CHECK(names(loop.blacklist_at(1500)) == first);
+    for (int i = 0; i < 10; ++i) CHECK(names(loop.decide(1500)) == first);
 }

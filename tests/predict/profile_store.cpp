@@ -45,6 +45,8 @@ void check_nearest(predict::profile_store const& store, scanned_records const& l
     auto const expected = list.nearest(row, weights, k, within);
     REQUIRE(found == expected);
     REQUIRE(s == (expected.empty() ? status::insufficient_evidence : status::ok));
+    REQUIRE(store.nearest_by(predict::weighted_euclidean{}, row, weights, k, within, scratch, found) == s);
+    REQUIRE(found == expected);
 }
 
 // Everything that can be asked, and a few random questions.
@@ -302,6 +304,30 @@ TEST_CASE("profile store: `within` includes its end") {
         REQUIRE(store.nearest(row, weights, 4, std::nextafter(d, 0.0), scratch, out) == status::ok);
         CHECK(out.size() == i);
     }
+}
+
+TEST_CASE("profile store: another distance, which may leave records out") {
+    std::vector<predict::factor_kind> const kinds{numeric, numeric};
+    predict::profile_store store(kinds);
+    for (int i = 0; i < 20; ++i)
+        REQUIRE(store.add(std::vector<double>{1.0 * i, 1.0 * (i % 3)}, 10.0 * i) == status::ok);
+    // By the first factor alone, among rows with the same second one.
+    auto const among_equals = [](auto, std::span<double const> x, std::span<double const> y, auto, auto) {
+        return x[1] == y[1] ? std::fabs(x[0] - y[0]) : not_a_number;
+    };
+    predict::nearest_scratch scratch;
+    std::vector<predict::neighbor> found;
+    std::vector<double> const row{7, 1}, even{1, 1};
+    REQUIRE(store.nearest_by(among_equals, row, even, 3, infinity, scratch, found) == status::ok);
+    CHECK(found == std::vector<predict::neighbor>{{0, 70, 7}, {3, 100, 10}, {3, 40, 4}});
+    REQUIRE(store.nearest_by(among_equals, row, even, 3, 2.5, scratch, found) == status::ok);
+    CHECK(found == std::vector<predict::neighbor>{{0, 70, 7}});
+    CHECK(store.nearest_by(among_equals, std::vector<double>{7, 9}, even, 3, infinity, scratch, found) ==
+          status::insufficient_evidence);
+    CHECK(store.nearest_by(among_equals, row, std::vector<double>{1, -1}, 3, infinity, scratch, found) ==
+          status::out_of_domain);
+    CHECK(store.nearest_by(among_equals, row, even, 0, infinity, scratch, found) ==
+          status::insufficient_evidence);
 }
 
 TEST_CASE("profile store: ranges follow what is held") {

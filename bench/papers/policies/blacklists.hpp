@@ -9,7 +9,7 @@
 #include "../cluster/policy.hpp"
 
 #include <straggle/blacklist/rolling_blacklister.hpp>
-#include <straggle/mitigate/windowed_blacklist.hpp>
+#include <straggle/blacklist/windowed_blacklist.hpp>
 #include <straggle/papers/dsb_2019.hpp>
 #include <straggle/rank/monitor.hpp>
 
@@ -58,8 +58,8 @@ struct dsb_changes {
 };
 
 /// Dynamic server blacklisting as printed: all nodes are ranked in every window, and the weakest level is
-/// avoided in the next. Consists of the parts of `papers::dsb_2019::monitoring_loop`, which has no place for
-/// the two changes.
+/// avoided in the next. The parts of `papers::dsb_2019::loop_of`, whose type depends on whether there is a
+/// number.
 class dsb_blacklist {
     using monitor = straggle::monitor<cluster::attempt_record, decltype(policies::attempt_fields)>;
 

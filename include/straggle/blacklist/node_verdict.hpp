@@ -7,15 +7,20 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/record/attempt_event.hpp>
+#include <straggle/record/cluster_load.hpp>
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/node.hpp>
 #include <straggle/record/node_state.hpp>
 #include <straggle/record/slowdown.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
+#include <utility>
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
@@ -100,5 +105,19 @@ struct node_verdict {
     double until = 0;                       ///< when its exclusion ends or ended
     std::uint32_t probe_slots = 0;          ///< on probation: how many attempts it may run at a time
 };
+
+/// Weighs nodes in a mitigator: `observe` gets each attempt that ended, `decide` each round, and `verdicts`
+/// says which nodes are not plainly healthy. `node_stage` weighs by evidence, `ranking_stage` by a ranking.
+///
+/// Other functions of `node_stage` are called where they exist: `slowdown_of`, `slow_now`, `only_fails`,
+/// `has_failed`, `state` with `probe_slots`, `finish_job`, `forget_node`, `merge`, `write` with `read`.
+template <class Weighing>
+concept node_weighing =
+    requires(Weighing& w, ended_attempt const& attempt, double now, std::span<running_attempt const> running,
+             std::span<node_row const> rows, cluster_load const& load, bool may_exclude) {
+        { w.observe(attempt, now) } -> std::convertible_to<bool>;
+        w.decide(now, running, rows, load, may_exclude);
+        { std::as_const(w).verdicts() } -> std::convertible_to<std::span<node_verdict const>>;
+    };
 
 } // namespace straggle::blacklist

@@ -27,6 +27,23 @@ concept time_estimate = requires(Estimate const& estimate, running_task const& t
     { estimate(task, job) } -> std::convertible_to<outcome<double>>;
 };
 
+/// Predicts the times of running tasks: `remaining` is what a task has left where it runs, `replacement` how
+/// long it would take from the start on a usual node. Both return as a `time_estimate` does.
+template <class Predictor>
+concept predictor = requires(Predictor const& p, running_task const& task, job_view const& job) {
+    { p.remaining(task, job) } -> std::convertible_to<outcome<double>>;
+    { p.replacement(task, job) } -> std::convertible_to<outcome<double>>;
+};
+
+/// A predictor of two estimates.
+/// @par Example
+/// `time_estimates{average_rate_estimate{}, mean_replacement{}}`, as in LATE
+template <time_estimate Remaining, time_estimate Replacement>
+struct time_estimates {
+    Remaining remaining;     ///< of the time left
+    Replacement replacement; ///< of the time of a copy
+};
+
 /// Remaining time by `average_rate_remaining`, from the snapshot alone.
 /// @par Cost
 /// O(1), without memory of earlier snapshots

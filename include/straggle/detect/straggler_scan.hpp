@@ -2,7 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A detector with its working memory: one object to keep, one call per snapshot of a job.
+/// A detector with its working memory: one object to keep, one call per snapshot of a job. In a mitigator it
+/// is stage 2, and may predict times, too.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -10,6 +11,7 @@
 #include <straggle/base/ranges.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/detect/detector.hpp>
+#include <straggle/detect/remaining_time.hpp>
 #include <straggle/detect/suspect_list.hpp>
 
 #include <concepts>
@@ -21,7 +23,11 @@
 
 namespace straggle::inline STRAGGLE_ABI::detect {
 
+/// No predictor: a mitigator predicts times from siblings, the kind of job and progress.
+struct by_siblings {};
+
 /// A detector, its scratch memory and its last findings.
+/// @tparam Predictor predicts the times of late tasks in a mitigator: a `predictor`, such as `time_estimates`
 /// @par Example
 /// `straggler_scan scan{hierarchical{late{}}};  for (auto const& s : scan(job.view(), tasks)) s.row->host
 /// ...`
@@ -29,9 +35,11 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// the detector's; keeps the memory of the largest job it has seen
 /// @par Guarantees
 /// only allocation can throw, and then the last findings still stand; one object per thread
-template <class Detector>
+template <class Detector, class Predictor = by_siblings>
 class straggler_scan {
     static_assert(detail::explain_detector<Detector>());
+    static_assert(std::same_as<Predictor, by_siblings> || detect::predictor<Predictor>,
+                  "the second argument of a straggler_scan is no detect::predictor");
 
   public:
     /// A scan with the default-constructed rule.
@@ -39,7 +47,8 @@ class straggler_scan {
         requires std::default_initializable<Detector>
     = default;
     /// A scan with this rule.
-    explicit straggler_scan(Detector detector) : detector_(std::move(detector)) {}
+    explicit straggler_scan(Detector detector, Predictor predicts = {})
+        : detector_(std::move(detector)), predictor_(std::move(predicts)) {}
 
     /// Examines a job.
     /// @return the suspects, worst first: `row` is the index of the task in the range behind the snapshot.
@@ -68,6 +77,8 @@ class straggler_scan {
     [[nodiscard]] Detector const& detector() const noexcept { return detector_; }
     /// The rule, for changes between scans.
     [[nodiscard]] Detector& detector() noexcept { return detector_; }
+    /// What predicts times.
+    [[nodiscard]] Predictor const& predictor() const noexcept { return predictor_; }
     /// The name of the rule.
     [[nodiscard]] static constexpr std::string_view name() noexcept { return Detector::name; }
 
@@ -81,6 +92,7 @@ class straggler_scan {
     }
 
     Detector detector_{};
+    [[no_unique_address]] Predictor predictor_{};
     detector_scratch scratch_;
     std::vector<finding> findings_, next_;
     detection_note note_ = detection_note::none;

@@ -33,6 +33,7 @@ struct running_row {
     std::uint32_t attempts = 1; ///< of the task that run now or are being launched, this one counted
     bool is_copy = false;       ///< not the original
     bool may_copy = true;       ///< false: a task with side effects, a task of a gang
+    std::uint32_t record = 0;   ///< `detect::running_task::row` for custom detectors and predictors
 };
 
 /// A node. Pass all nodes, including those that are full or out of service.

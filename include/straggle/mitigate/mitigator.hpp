@@ -150,8 +150,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @tparam Attempt and `Running`, `Node`: the user's record types
 /// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what; left out, those of
 /// `task_traits`
-/// @tparam NodePart decides about nodes: `node_stage`, or anything with its functions; `slow_now` and
-/// `only_fails` may be missing
+/// @tparam NodePart decides about nodes: `node_stage`, or a `blacklist::node_weighing`
 /// @tparam CopyPart decides about tasks and copies: `mitigate::speculator`, or anything with its functions;
 /// `mitigate::stages` name a detector, profit, matching or limits of your own
 /// @par Cost
@@ -376,7 +375,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         requires std::convertible_to<Name const&, typename interner<node_id>::key_type>
     [[nodiscard]] slowdown slowdown_of(Name const& node) const {
         std::uint32_t const at = fleet_.ids().find(node);
-        return at == detail::no_index ? slowdown{} : loop_.nodes().slowdown_of(at);
+        return at == detail::no_index ? slowdown{} : loop_.slowdown_of(at);
     }
     /// The effect of a kind of action, measured against the jobs left alone.
     [[nodiscard]] mitigate::effect effect_of(mitigate::action_kind kind) const noexcept {

@@ -2,9 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Dynamic server blacklisting, exactly as in the paper: its ranking, both of its blacklists, and the loop
-/// that ranks every window from scratch. The library's defaults need no preset: they apply when nothing is
-/// specified.
+/// Dynamic server blacklisting, exactly as in the paper, as a configuration of the library's parts: its
+/// ranking, both of its blacklists, and the loop that ranks every window from scratch, alone or in a
+/// mitigator. The library's defaults need no preset: they apply when nothing is specified.
 ///
 /// | | `papers::dsb_2019` | default | why the default differs |
 /// |---|---|---|---|
@@ -25,11 +25,17 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/random.hpp>
 #include <straggle/blacklist/blacklister.hpp>
-#include <straggle/blacklist/decision.hpp>
+#include <straggle/blacklist/exclusion.hpp>
+#include <straggle/blacklist/ranking_stage.hpp>
+#include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
+#include <straggle/blacklist/windowed_blacklist.hpp>
 #include <straggle/evaluate/usual_time.hpp>
 #include <straggle/rank/monitor.hpp>
+#include <straggle/rank/monitor_options.hpp>
+#include <straggle/rank/normalizer.hpp>
+#include <straggle/rank/p_cores.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 #include <straggle/record/limit.hpp>
 
@@ -71,100 +77,45 @@ template <base::random_engine Engine>
     return blacklister(straggle::blacklist::top_k_intersection(k, engine, where), record::unlimited{});
 }
 
-/// Algorithm 1: adds tasks as they end, and at the end of each time window ranks all nodes by the tasks of
-/// that window and builds a new blacklist. Blacklisted nodes are ranked with the others, and nothing is
+/// Algorithm 1 and *P-Cores without number*, or another selection: adds tasks as they end, and at the end of
+/// each time window ranks all nodes by the tasks of that window and builds a new blacklist. Nothing is
 /// remembered between windows: a node leaves the list by not being on the next one.
 ///
 /// Source: algorithm 1 and section 4.2.4, last paragraph. A blacklisted node runs no new tasks, so it has no
 /// scores in the next window, is on no level, and is released, weak or not: it stays only while its earlier
-/// tasks still end there. `rolling_blacklister` is the remedy. A window for which no blacklist was requested
-/// gets none; the paper's loop sleeps for exactly one window.
+/// tasks still end there. `blacklist::probation` is the remedy. A window in which nothing was decided gets no
+/// blacklist; the paper's loop sleeps for exactly one window.
 /// @tparam Record the user's record of an attempt
-/// @tparam Fields an `attempt_fields` with an `end`
-/// @tparam Selection `blacklist::weakest_level` (without number) or a `blacklist::top_k_intersection`
+/// @param fields maps the members of a record: an `attempt_fields` with an `end`
+/// @param window the paper's TimeWindow
+/// @param selection without or with number
+/// @return a `windowed_blacklist`
+/// @pre `window` is more than zero
 /// @par Example
 /// `auto loop = papers::dsb_2019::loop_of<attempt>(fields, 600);  loop.observe(ended);
-/// for (auto const& v : loop.blacklist_at(now).blacklisted()) ...`
-/// @par Cost
-/// that of `monitor`, plus one ranking for each requested window
-/// @par Guarantees
-/// deterministic, except for the engine; only allocation can throw: the blacklist is then empty, and built on
-/// the next call
+/// for (auto const& v : loop.decide(now).blacklisted()) ...`
 template <class Record, class Fields, class Selection = straggle::blacklist::weakest_level>
-class monitoring_loop {
-  public:
-    /// The monitor that stores the tasks.
+[[nodiscard]] auto loop_of(Fields fields, typename monitor<Record, Fields>::span_type window,
+                           Selection selection = {}) {
     using monitor_type = monitor<Record, Fields>;
-    /// Points in time.
-    using time_type = typename monitor_type::time_type;
-    /// Lengths of time.
-    using span_type = typename monitor_type::span_type;
-    /// The blacklist.
-    using decision_type = blacklist_decision<typename monitor_type::node_id>;
-
-    /// @param fields maps the members of a record
-    /// @param window the paper's TimeWindow
-    /// @param selection without or with number
-    /// @pre `window` is more than zero
-    monitoring_loop(Fields fields, span_type window, Selection selection = {})
-        : monitor_(std::move(fields),
-                   {.window = checked(window), .ranking = ranking(), .baseline = score_baseline::window}),
-          blacklister_(std::move(selection), record::unlimited{}) {}
-
-    /// Adds a task that ended.
-    /// @return whether it entered the statistics; if not, `watched().counts()` has the reason
-    bool observe(Record const& attempt) { return monitor_.observe(attempt); }
-    /// The same at the caller's time.
-    bool observe(Record const& attempt, time_type now) { return monitor_.observe(attempt, now); }
-
-    /// The blacklist at a time: that of the last completed window; empty before the first.
-    /// @return valid until the next call
-    decision_type const& blacklist_at(time_type now) {
-        std::int64_t const window = monitor_.window_number(now);
-        if (!is_made_ || window > made_of_) {
-            is_made_ = false;
-            blacklister_.decide(monitor_.rank(now), decision_);
-            made_of_ = window;
-            is_made_ = true;
-        }
-        return decision_;
-    }
-    /// The ranking behind the last blacklist.
-    [[nodiscard]] typename monitor_type::ranking_type const& ranked() const& noexcept {
-        return monitor_.ranking();
-    }
-    void ranked() const&& = delete;
-    /// The monitor that stores the tasks.
-    [[nodiscard]] monitor_type const& watched() const& noexcept { return monitor_; }
-    void watched() const&& = delete;
-
-  private:
-    static constexpr span_type checked(span_type window) {
-        STRAGGLE_EXPECTS(window > span_type{});
-        return window;
-    }
-
-    monitor_type monitor_;
-    blacklister<Selection, record::unlimited> blacklister_;
-    decision_type decision_;
-    std::int64_t made_of_ = 0;
-    bool is_made_ = false;
-};
-
-/// The loop with *P-Cores without number*.
-template <class Record, class Fields>
-[[nodiscard]] auto loop_of(Fields fields, typename monitor<Record, Fields>::span_type window) {
-    return monitoring_loop<Record, Fields>(std::move(fields), window);
+    STRAGGLE_EXPECTS(window > typename monitor_type::span_type{});
+    return windowed_blacklist(
+        monitor_type(std::move(fields),
+                     {.window = window, .ranking = ranking(), .baseline = score_baseline::window}),
+        rolling_blacklister_of<typename monitor_type::node_id>(
+            std::move(selection), straggle::blacklist::rerank_every_window{}, record::unlimited{}));
 }
-/// The loop with *P-Cores with number*.
-/// @param fields and `window`: as above
-/// @param k maximum number of nodes on the blacklist
-/// @param engine must outlive the loop
-template <class Record, class Fields, base::random_engine Engine>
-[[nodiscard]] auto loop_of(Fields fields, typename monitor<Record, Fields>::span_type window, std::size_t k,
-                           Engine& engine) {
-    using selection = straggle::blacklist::top_k_intersection<Engine>;
-    return monitoring_loop<Record, Fields, selection>(std::move(fields), window, selection(k, engine));
+
+/// The same as stage 1 of a mitigator: `mitigate::stages{.nodes = papers::dsb_2019::nodes(600)}`.
+/// @param window the paper's TimeWindow, in the unit of the mitigator's times
+/// @param selection without or with number
+/// @pre `window` is more than zero
+template <class Selection = straggle::blacklist::weakest_level>
+[[nodiscard]] auto nodes(double window, Selection selection = {}) {
+    return straggle::blacklist::ranking_stage(
+        monitor_options<double>{.window = window, .ranking = ranking(), .baseline = score_baseline::window},
+        rolling_blacklister_of<std::uint32_t>(
+            std::move(selection), straggle::blacklist::rerank_every_window{}, record::unlimited{}));
 }
 
 } // namespace straggle::papers::dsb_2019

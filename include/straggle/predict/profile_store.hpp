@@ -63,6 +63,7 @@ struct profile_counts {
 class nearest_scratch {
     friend class profile_store;
     detail::profile_search search_;
+    std::vector<double> row_;
 };
 
 /// Rows of factors with times, the most recent or a random choice, and the nearest among them.
@@ -139,19 +140,15 @@ class profile_store {
     /// every record, sorted
     status nearest(std::span<double const> row, std::span<double const> weights, std::size_t k, double within,
                    nearest_scratch& scratch, std::vector<neighbor>& out) const {
-        STRAGGLE_EXPECTS(row.size() == factors() && weights.size() == factors());
         out.clear();
+        if (!is_query(row, weights, within)) return status::out_of_domain;
         detail::profile_search& search = scratch.search_;
         search.terms.clear();
         search.terms.reserve(factors());
-        for (std::size_t f = 0; f < row.size(); ++f) {
-            if (!is_factor_value(row[f]) || !(weights[f] >= 0) || !detail::is_finite(weights[f]))
-                return status::out_of_domain;
+        for (std::size_t f = 0; f < row.size(); ++f)
             if (weights[f] > 0)
                 search.terms.push_back(detail::make_term(f, kinds()[f] == factor_kind::numeric, row[f],
                                                          weights[f], per_range_[f], tree_.misses(f)));
-        }
-        if (detail::is_nan(within) || !(within >= 0)) return status::out_of_domain;
         search.most = (std::min)(k, size());
         search.within = within;
         if (search.most == 0) return status::insufficient_evidence;
@@ -159,6 +156,37 @@ class profile_store {
         out.reserve(search.hits.size());
         for (detail::profile_hit const& hit : search.hits)
             out.push_back({hit.distance, tree_.time(hit.slot), hit.number});
+        return out.empty() ? status::insufficient_evidence : status::ok;
+    }
+    /// The same by another distance, which is called for every record.
+    /// @param distance of the query and a record; records at a distance of NaN are left out
+    /// @par Cost
+    /// n distances; O(n log k)
+    template <predict::distance Distance>
+    status nearest_by(Distance const& distance, std::span<double const> row, std::span<double const> weights,
+                      std::size_t k, double within, nearest_scratch& scratch,
+                      std::vector<neighbor>& out) const {
+        out.clear();
+        if (!is_query(row, weights, within)) return status::out_of_domain;
+        auto const is_nearer = [](neighbor const& a, neighbor const& b) {
+            return a.distance < b.distance || (!(b.distance < a.distance) && a.number > b.number);
+        };
+        scratch.row_.resize(factors());
+        tree_.for_each([&](std::size_t slot) {
+            profile_record const record = read(slot, scratch.row_);
+            neighbor const n{distance(kinds(), row, std::span<double const>(scratch.row_), ranges(), weights),
+                             record.time, record.number};
+            if (k == 0 || !(n.distance <= within)) return;
+            if (out.size() == k) { // the farthest is in front
+                if (!is_nearer(n, out.front())) return;
+                std::pop_heap(out.begin(), out.end(), is_nearer);
+                out.back() = n;
+            } else {
+                out.push_back(n);
+            }
+            std::push_heap(out.begin(), out.end(), is_nearer);
+        });
+        std::sort_heap(out.begin(), out.end(), is_nearer);
         return out.empty() ? status::insufficient_evidence : status::ok;
     }
 
@@ -291,6 +319,14 @@ class profile_store {
     [[nodiscard]] static profile_store_options checked(profile_store_options const& how) {
         STRAGGLE_EXPECTS(how.capacity >= 1 && how.capacity <= std::size_t{1} << 31);
         return how;
+    }
+    [[nodiscard]] bool is_query(std::span<double const> row, std::span<double const> weights,
+                                double within) const {
+        STRAGGLE_EXPECTS(row.size() == factors() && weights.size() == factors());
+        for (std::size_t f = 0; f < row.size(); ++f)
+            if (!is_factor_value(row[f]) || !(weights[f] >= 0) || !detail::is_finite(weights[f]))
+                return false;
+        return !detail::is_nan(within) && within >= 0;
     }
     [[nodiscard]] static bool is_time(double time) noexcept { return time >= 0 && detail::is_finite(time); }
     [[nodiscard]] double known_value(std::size_t slot, std::size_t k) const noexcept {

@@ -25,6 +25,7 @@
 #include <straggle/stats/empirical.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -58,7 +59,7 @@ struct similar_tasks_options {
 
 /// Working memory of a prediction, which also holds the result: give each thread its own, and reuse it.
 class prediction_scratch {
-    template <class Record, class Profile>
+    template <class Record, class Profile, distance Distance>
         requires task_profile_for<Profile, Record>
     friend class similar_tasks;
 
@@ -91,6 +92,8 @@ class prediction_scratch {
 ///
 /// @tparam Record the user's record of a task
 /// @tparam Profile a `task_profile`
+/// @tparam Distance between tasks. Weights are learned for the default; any other is called for every task
+/// remembered
 /// @par Example
 /// `auto history = similar_tasks_of<task>(profile); history.observe(finished); history.predict(next,
 /// "host-7");`
@@ -103,7 +106,7 @@ class prediction_scratch {
 /// deterministic; only allocation can throw: then nothing has changed, or the task was remembered (and counts
 /// as used) but not compared with all others. Any number of threads may predict, each with its own scratch,
 /// as long as none learns
-template <class Record, class Profile>
+template <class Record, class Profile, distance Distance = weighted_euclidean>
     requires task_profile_for<Profile, Record>
 class similar_tasks {
     using node_projection = decltype(Profile::node);
@@ -120,10 +123,13 @@ class similar_tasks {
 
     /// @param record_profile names the members of a record
     /// @param how capacity and weighting
+    /// @param distance between tasks
     /// @pre `neighbors > 0`; `capacity` from 1 to 2^31; `within >= 0`; the shares in [0, 1]
-    explicit similar_tasks(Profile record_profile, similar_tasks_options const& how = {})
+    explicit similar_tasks(Profile record_profile, similar_tasks_options const& how = {},
+                           Distance distance = {})
         : profile_(std::move(record_profile)),
           options_(how),
+          distance_(std::move(distance)),
           reader_(all_factors::of(profile_.node, profile_.factors), how.capacity),
           store_(reader::kinds, profile_store_options{.capacity = how.capacity}),
           weights_(factor_count, how.weights),
@@ -261,7 +267,7 @@ class similar_tasks {
         auto const opened = open_frame(bytes, frame, version);
         if (!opened) return opened.reason();
         byte_reader in = opened->payload;
-        similar_tasks read(profile_, options_);
+        similar_tasks read(profile_, options_, distance_);
         for (std::uint64_t* const n :
              {&read.counts_.seen, &read.counts_.used, &read.counts_.failed, &read.counts_.killed})
             *n = in.varint();
@@ -342,18 +348,26 @@ class similar_tasks {
         double const even = options_.even_share / static_cast<double>(factor_count);
         scratch.weights_.assign(weights.begin(), weights.end());
         for (double& w : scratch.weights_) w = (1 - options_.even_share) * w + even;
-        status const s =
-            store_.nearest(detail::span_of(scratch.row_), detail::span_of(scratch.weights_),
-                           options_.neighbors, options_.within, scratch.nearest_, scratch.found_);
-        if (s != status::ok) return s;
+        if (status const s = find_nearest(scratch); s != status::ok) return s;
         scratch.near_.clear();
         for (neighbor const& n : scratch.found_) scratch.near_.push_back(n.time);
         scratch.times_.assign(scratch.near_);
         return scratch.times_.view();
     }
+    [[nodiscard]] status find_nearest(prediction_scratch& scratch) const {
+        std::span<double const> const row = detail::span_of(scratch.row_),
+                                      weights = detail::span_of(scratch.weights_);
+        if constexpr (std::same_as<Distance, weighted_euclidean>)
+            return store_.nearest(row, weights, options_.neighbors, options_.within, scratch.nearest_,
+                                  scratch.found_);
+        else
+            return store_.nearest_by(distance_, row, weights, options_.neighbors, options_.within,
+                                     scratch.nearest_, scratch.found_);
+    }
 
     Profile profile_;
     similar_tasks_options options_;
+    [[no_unique_address]] Distance distance_;
     reader reader_;
     profile_store store_;
     node_weights<node_id> weights_;
@@ -366,10 +380,11 @@ class similar_tasks {
 /// A predictor whose type is deduced from the fields.
 /// @par Example
 /// `auto history = similar_tasks_of<task>(profile, {.capacity = 20'000});`
-template <class Record, class Profile>
+template <class Record, class Profile, distance Distance = weighted_euclidean>
     requires task_profile_for<Profile, Record>
-[[nodiscard]] auto similar_tasks_of(Profile record_profile, similar_tasks_options const& how = {}) {
-    return similar_tasks<Record, Profile>(std::move(record_profile), how);
+[[nodiscard]] auto similar_tasks_of(Profile record_profile, similar_tasks_options const& how = {},
+                                    Distance distance = {}) {
+    return similar_tasks<Record, Profile, Distance>(std::move(record_profile), how, std::move(distance));
 }
 
 } // namespace straggle::predict

@@ -92,6 +92,24 @@ inline constexpr double largest_factor = 0x1p1021;
     return std::sqrt(sums[0]);
 }
 
+/// A distance of two rows of factors, with the parameters of `weighted_distance`; NaN: not comparable.
+template <class Distance>
+concept distance =
+    std::copy_constructible<Distance> &&
+    requires(Distance const& d, std::span<factor_kind const> kinds, std::span<double const> row) {
+        { d(kinds, row, row, row, row) } -> std::convertible_to<double>;
+    };
+
+/// `weighted_distance` as an object: the default of `similar_tasks`, whose nearest records a tree finds.
+struct weighted_euclidean {
+    /// The distance.
+    double operator()(std::span<factor_kind const> kinds, std::span<double const> x,
+                      std::span<double const> y, std::span<double const> ranges,
+                      std::span<double const> weights) const {
+        return weighted_distance(kinds, x, y, ranges, weights);
+    }
+};
+
 /// The similarity of two rows in each factor: S_k = 1 - difference_k^2, but at least 0. If the weights sum to
 /// 1 and nothing is outside the ranges, sum w_k S_k = 1 - distance^2: the input for fitting weights.
 ///

@@ -155,7 +155,7 @@ results UNIT() {
         double const end = 2.0 * t, took = t % 9 == 3 ? 30.0 + t % 4 : 10.0 + t % 4;
         loop.observe({t / 30, t, t % 9, end - took, end});
     }
-    out.push_back(static_cast<double>(loop.blacklist_at(150.0).blacklisted().size()));
+    out.push_back(static_cast<double>(loop.decide(150.0).blacklisted().size()));
     detect::straggler_scan default_rule{papers::evaluation_2019::hadoop_default{}};
     detect::straggler_scan printed{papers::evaluation_2019::late_as_printed{}};
     detect::straggler_scan hierarchical{papers::evaluation_2019::hierarchical{}};

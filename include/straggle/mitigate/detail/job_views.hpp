@@ -64,9 +64,8 @@ class job_views {
             nodes_.back().total_time = n.time;
         }
     }
-    // Adds a running task; `row` is returned with each finding.
-    void add(mitigate::running_row const& t, double now, double slow, std::uint32_t copies,
-             std::uint32_t row) {
+    // Adds a running task.
+    void add(mitigate::running_row const& t, double now, double slow, std::uint32_t copies) {
         job_->begun = (std::min)(job_->begun, t.start);
         std::uint32_t const node = place_on(t.node);
         nodes_[node].slowdown = slow;
@@ -76,7 +75,7 @@ class job_views {
                             .elapsed = (std::max)(now - t.start, 0.0),
                             .input = t.input > 0 ? t.input : 1.0,
                             .node = node,
-                            .row = row,
+                            .row = t.record,
                             .copies = copies});
     }
     [[nodiscard]] detect::job_view view(double now) const {

@@ -62,6 +62,7 @@ class loop_handle {
     [[nodiscard]] bool is_left_alone(std::uint64_t job) const;
     [[nodiscard]] std::uint32_t const* kind_of(std::uint64_t job) const;
     [[nodiscard]] mitigate::planned_node const* shown(std::uint32_t node) const noexcept;
+    [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept;
     void describe(mitigate::place_row& place) const noexcept;
 
     bool ended(ended_attempt const& attempt, std::uint32_t kind);

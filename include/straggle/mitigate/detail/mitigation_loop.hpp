@@ -113,10 +113,11 @@ class mitigation_loop {
     }
     void finish(std::uint64_t job) {
         jobs_.finish(job, effects_);
-        nodes_.finish_job(job), copies_.finish_job(job);
+        if constexpr (requires { nodes_.finish_job(job); }) nodes_.finish_job(job);
+        copies_.finish_job(job);
     }
     void forget_node(std::uint32_t node) {
-        nodes_.forget_node(node);
+        if constexpr (requires { nodes_.forget_node(node); }) nodes_.forget_node(node);
         if constexpr (requires { copies_.forget_node(node); }) copies_.forget_node(node);
         if (node < memory_.size()) memory_[node] = {};
     }
@@ -437,7 +438,8 @@ class mitigation_loop {
                              .input = r.input,
                              .attempts = r.attempts,
                              .is_copy = r.is_copy,
-                             .may_copy = r.may_copy});
+                             .may_copy = r.may_copy,
+                             .record = r.row});
             node_memory& m = memory_[r.node];
             if (r.start >= last_round_ &&
                 r.start < guard_.now()) { // began since the last round; counted once
@@ -475,7 +477,7 @@ class mitigation_loop {
         for (std::size_t i = 0; i < facts.nodes.size(); ++i) {
             mitigate::planned_node& n = planned[facts.user_rows[i]];
             memory_[facts.nodes[i].node].shown = facts.user_rows[i];
-            n.slow = nodes_.slowdown_of(facts.nodes[i].node);
+            n.slow = slowdown_of(nodes_, facts.nodes[i].node);
             n.probe_slots = facts.nodes[i].slots;
         }
         bool const obeys =
@@ -530,16 +532,22 @@ class mitigation_loop {
         for (std::uint32_t i = 0; i < facts.nodes.size(); ++i) {
             auto const& n = facts.nodes[i];
             mitigate::planned_node const& said = shown_[facts.user_rows[i]];
-            places_.push_back({.row = i,
-                               .node = n.node,
-                               .slots = n.slots,
-                               .free = n.slots > n.busy ? n.slots - n.busy : 0,
-                               .state = nodes_.state(n.node),
-                               .slow = said.slow,
-                               .probe_slots = nodes_.probe_slots(n.node),
-                               .hung = (said.causes & static_cast<std::uint8_t>(blacklist::cause::hung)) != 0,
-                               .slow_now = slow_now(nodes_, n.node),
-                               .fails = only_fails(nodes_, n.node)});
+            mitigate::place_row& p = places_.emplace_back();
+            p = {.row = i,
+                 .node = n.node,
+                 .slots = n.slots,
+                 .free = n.slots > n.busy ? n.slots - n.busy : 0,
+                 .state = said.state,
+                 .slow = said.slow,
+                 .probe_slots = said.probe_slots,
+                 .hung = (said.causes & static_cast<std::uint8_t>(blacklist::cause::hung)) != 0,
+                 .slow_now = slow_now(nodes_, n.node),
+                 .fails = only_fails(nodes_, n.node)};
+            // Its own state, even where the plan does not act on it.
+            if constexpr (requires { nodes_.state(n.node), nodes_.probe_slots(n.node); }) {
+                p.state = nodes_.state(n.node);
+                p.probe_slots = nodes_.probe_slots(n.node);
+            }
         }
     }
 
@@ -684,6 +692,10 @@ std::uint32_t const* loop_handle<N, C>::kind_of(std::uint64_t job) const {
 template <class N, class C>
 mitigate::planned_node const* loop_handle<N, C>::shown(std::uint32_t node) const noexcept {
     return state_->loop.shown(node);
+}
+template <class N, class C>
+slowdown loop_handle<N, C>::slowdown_of(std::uint32_t node) const noexcept {
+    return detail::slowdown_of(state_->loop.nodes(), node);
 }
 template <class N, class C>
 void loop_handle<N, C>::describe(mitigate::place_row& place) const noexcept {

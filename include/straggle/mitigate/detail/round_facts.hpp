@@ -63,6 +63,15 @@ template <class Part>
         return false;
 }
 
+// How many times as long a node's tasks take, if the part knows.
+template <class Part>
+[[nodiscard]] slowdown slowdown_of(Part const& part, std::uint32_t node) noexcept {
+    if constexpr (requires { part.slowdown_of(node); })
+        return part.slowdown_of(node);
+    else
+        return {};
+}
+
 // Inputs of a round besides its records.
 struct round_facts {
     clock_step step = clock_step::usual;

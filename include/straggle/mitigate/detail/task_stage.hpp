@@ -143,6 +143,10 @@ class task_stage {
     using running_row = mitigate::running_row;
     // The default rule is asked task by task with all that is known; custom rules see a job as a `job_view`.
     static constexpr bool by_rows = std::same_as<Scan, detect::straggler_scan<detect::tail_of_siblings>>;
+    // A custom predictor needs no times of siblings.
+    static constexpr bool by_predictor =
+        !std::same_as<std::remove_cvref_t<decltype(std::declval<Scan const&>().predictor())>,
+                      detect::by_siblings>;
 
   public:
     task_stage(mitigate::speculator_options const& options, Scan scan)
@@ -369,9 +373,14 @@ class task_stage {
             look_at_task(now, running, rows.subspan(i, end - i), known, threshold, book);
             i = end;
         }
-        if (end_ != nullptr) write_due(any, goal, known, copies_running_ - copies_before);
+        if (end_ != nullptr) write_due(any, goal, known && !by_predictor, copies_running_ - copies_before);
         if (candidates_.size() == first) return;
-        groups_.push_back({first, candidates_.size(), outlook_.times_after(0), any.kind, goal});
+        predict::time_points fresh;
+        if constexpr (by_predictor)
+            fresh.at.fill(1); // the time of a copy is each candidate's `input_factor`
+        else
+            fresh = outlook_.times_after(0);
+        groups_.push_back({first, candidates_.size(), fresh, any.kind, goal});
         for (std::size_t c = first; c < candidates_.size(); ++c) {
             candidates_[c].group = groups_.size() - 1;
             if (end_ != nullptr) candidates_[c].others = end_->others_in_time(candidates_[c].others);
@@ -443,17 +452,19 @@ class task_stage {
     {
         views_.begin(rows.front().job, slots_);
         named_.assign(rows.size(), 0);
+        seen_.clear();
         for (std::uint32_t i = 0; i < rows.size();) {
             std::uint32_t end = i + 1;
             while (end < rows.size() && rows[end].task == rows[i].task && rows[i].task != no_task) ++end;
             running_row const& t = running[rows[i].at];
-            views_.add(t, now, slow_of(t.node), end - i, i);
+            views_.add(t, now, slow_of(t.node), end - i);
+            seen_.push_back(i);
             i = end;
         }
-        detect::job_view const view = views_.view(now);
-        (void)scan_(view);
+        view_ = views_.view(now);
+        (void)scan_(view_);
         for (std::uint32_t k = 0; k < scan_.findings().size(); ++k)
-            named_[view.running[scan_.findings()[k].task].row] = k + 1;
+            named_[seen_[scan_.findings()[k].task]] = k + 1;
     }
 
     // Checks one task: its original, if that still runs, and its copies.
@@ -470,6 +481,13 @@ class task_stage {
         }
         double const age = (std::max)(now - t.start, 0.0), slow = slow_of(t.node);
         bool const one = rows.size() == 1 && t.attempts <= 1;
+        if constexpr (by_predictor) {
+            if (finding_ != nullptr)
+                look_by_predictor(now, running, rows, note, book, known);
+            else if (one && t.may_copy && !t.is_copy)
+                probes_.push_back({age, rows.front().at});
+            return;
+        }
         if (!known) {
             ++no_estimate_;
             if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
@@ -527,31 +545,15 @@ class task_stage {
             left = left_after(outlook_, age, factor, odds);
         }
         comparison const why =
-            finding_ != nullptr
-                ? comparison{finding_->value, finding_->threshold, finding_->usual, Scan::name()}
-                : comparison{age + left.quantile(0.5), limit, usual, "late for its siblings"};
+            finding_ != nullptr ? named()
+                                : comparison{age + left.quantile(0.5), limit, usual, "late for its siblings"};
         detect::late_cause cause;
         if (late) {
             if (late_.empty()) spread_.fit(places_);
             cause = cause_of(now, t, note, age, factor, by_progress ? &left : nullptr);
             late_.push_back({t.row, range_of(left, 1), why, cause});
         }
-        if (late && !hung && t.node < nodes_.size() && !nodes_[t.node].late) {
-            nodes_[t.node].late = true;
-            ++late_nodes_;
-        }
-        // Copies get lost too, with their nodes or through their own faults. Each further copy waits twice as
-        // long as the one before, so a task that never ends gets few.
-        bool const again = note && note->launched >= options_.copies_per_task &&
-                           now - note->copy_start <
-                               usual * std::exp2((std::min)(note->launched - options_.copies_per_task, 40u));
-        if (!one || !t.may_copy || t.is_copy || again) {
-            if (copies > 0 && options_.kill_hung && hung && !t.is_copy &&
-                !hangs(running[rows.back().at].node))
-                kills_.push_back({t.row});
-            return;
-        }
-        candidates_.push_back({.left = left,
+        copy_candidate const c{.left = left,
                                .note = note ? book.last() : no_note,
                                .age = age,
                                .input_factor = factor / slow,
@@ -561,7 +563,73 @@ class task_stage {
                                .cause = cause,
                                .at = rows.front().at,
                                .is_late = late,
-                               .others = end_ != nullptr ? least_ : 1.0});
+                               .others = end_ != nullptr ? least_ : 1.0};
+        propose(c, now, running, rows, note, usual);
+    }
+    // A task that is late or puts a deadline at risk may get a copy.
+    void propose(copy_candidate const& c, double now, std::span<running_row const> running,
+                 std::span<sorted_row const> rows, task_note const* note, double usual) {
+        running_row const& t = running[c.at];
+        bool const hung = hangs(t.node);
+        if (c.is_late && !hung && t.node < nodes_.size() && !nodes_[t.node].late) {
+            nodes_[t.node].late = true;
+            ++late_nodes_;
+        }
+        // Copies get lost too, with their nodes or through their own faults. Each further copy waits twice as
+        // long as the one before, so a task that never ends gets few.
+        bool const again = note && note->launched >= options_.copies_per_task &&
+                           now - note->copy_start <
+                               usual * std::exp2((std::min)(note->launched - options_.copies_per_task, 40u));
+        bool const is_one = rows.size() == 1 && t.attempts <= 1;
+        if (is_one && t.may_copy && !t.is_copy && !again)
+            candidates_.push_back(c);
+        else if (rows.size() > 1 && options_.kill_hung && hung && !t.is_copy &&
+                 !hangs(running[rows.back().at].node))
+            kills_.push_back({t.row});
+    }
+    // What the detector compared.
+    [[nodiscard]] comparison named() const noexcept {
+        return {finding_->value, finding_->threshold, finding_->usual, Scan::name()};
+    }
+    // Predicts the times of a task that the detector named, with the caller's predictor.
+    void look_by_predictor(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
+                           task_note* note, task_book const& book, bool known)
+        requires by_predictor
+    {
+        running_row const& t = running[rows.front().at];
+        detect::running_task const& task = view_.running[finding_->task];
+        outcome<double> left = scan_.predictor().remaining(task, view_);
+        if (!left && left.reason() == status::out_of_range) left = 100 * task.elapsed; // it stands still
+        outcome<double> const anew = scan_.predictor().replacement(task, view_);
+        if (!left) {
+            ++no_estimate_;
+            return;
+        }
+        predict::time_points points;
+        points.at.fill(*left);
+        detect::late_cause cause;
+        double const slow = slow_of(t.node);
+        if (late_.empty()) spread_.fit(places_);
+        if (known)
+            cause = cause_of(now, t, note, task.elapsed,
+                             siblings_.factor(t.job, t.kind, {task.elapsed, slow, t.input}), nullptr);
+        late_.push_back({t.row, range_of(points, 1), named(), cause});
+        if (!anew) {
+            ++no_estimate_;
+            return;
+        }
+        propose({.left = points,
+                 .note = note ? book.last() : no_note,
+                 .age = task.elapsed,
+                 .input_factor = *anew,
+                 .slow = slow,
+                 .of_node = 0,
+                 .why = named(),
+                 .cause = cause,
+                 .at = rows.front().at,
+                 .is_late = true,
+                 .others = 1},
+                now, running, rows, note, *anew);
     }
     // Why a task is late. `promised`: time left by its progress.
     [[nodiscard]] detect::late_cause cause_of(double now, running_row const& t, task_note const* note,
@@ -621,7 +689,9 @@ class task_stage {
     Scan scan_;
     [[no_unique_address]] std::conditional_t<by_rows, no_views, job_views> views_{};
     std::vector<std::uint32_t> named_{};       // by row within the job
+    std::vector<std::uint32_t> seen_{};        // by task that the detector sees: its row within the job
     detect::finding const* finding_ = nullptr; // of the current task
+    detect::job_view view_{};                  // of the current job, for a custom detector
     double slots_ = 0;
     predict::sibling_times siblings_;
     predict::progress_trust progress_;

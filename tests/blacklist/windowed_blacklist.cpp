@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/mitigate/windowed_blacklist.hpp>
+#include <straggle/blacklist/windowed_blacklist.hpp>
 
 #include <support/allocations.hpp>
 
