@@ -58,7 +58,7 @@ class ablated final : public policy {
     explicit ablated(ablation const& what) : off_(what.off) {
         straggle::mitigator_options options;
         what.change(options);
-        switched([&] { library_ = std::make_unique<library>(what.use, options); });
+        switched([&] { library_ = std::make_unique<library<>>(what.use, options); });
     }
     void on_task_end(attempt_record const& a, double now) override {
         switched([&] { library_->on_task_end(a, now); });

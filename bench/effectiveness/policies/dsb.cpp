@@ -3,22 +3,28 @@
 
 /// @file
 /// Dynamic server blacklisting as printed (papers/dsb_2019.hpp): every window all nodes are ranked, and the
-/// weakest level gets nothing in the next one. The windows are those of the guide: ten usual tasks.
+/// weakest level gets nothing in the next one. The windows are those of the guide: ten usual tasks. A
+/// mitigator runs it, with the paper's blacklist as its stage of nodes; `dsb_alone` is the blacklist without
+/// one, and the checks compare the two.
 #include "library_fields.hpp"
+#include "library_policy.hpp"
 #include "make_policy.hpp"
 
+#include <straggle/mitigate/stages.hpp>
 #include <straggle/papers/dsb_2019.hpp>
-#include <straggle/rank/monitor.hpp>
 
 namespace lab {
 
 namespace {
 
-class dsb final : public policy {
+double window_of(setup const& where) {
+    return 300 * where.heartbeat;
+}
+
+class dsb_alone final : public policy {
   public:
-    explicit dsb(setup const& where)
-        : monitor_(attempt_fields, {.window = 300 * where.heartbeat,
-                                    .slide = 0,
+    explicit dsb_alone(setup const& where)
+        : monitor_(attempt_fields, {.window = window_of(where),
                                     .ranking = straggle::papers::dsb_2019::ranking(),
                                     .baseline = straggle::score_baseline::window}) {}
 
@@ -38,8 +44,16 @@ class dsb final : public policy {
     straggle::blacklist_decision<std::uint32_t> decision_;
 };
 
-add_policy const added({"dsb", "dynamic server blacklisting to the letter", true,
-                        [](setup const& s) -> std::unique_ptr<policy> { return std::make_unique<dsb>(s); }});
+std::unique_ptr<policy> make_dsb(setup const& where) {
+    straggle::mitigate::stages own{.nodes = straggle::papers::dsb_2019::nodes(window_of(where))};
+    return std::make_unique<library<decltype(own)>>(parts{.copies = false, .places = false},
+                                                    straggle::mitigator_options{}, std::move(own));
+}
+
+add_policy const added({"dsb", "dynamic server blacklisting to the letter", true, make_dsb});
+add_policy const
+    alone({"dsb_alone", "the same without a mitigator", true,
+           [](setup const& s) -> std::unique_ptr<policy> { return std::make_unique<dsb_alone>(s); }, true});
 
 } // namespace
 

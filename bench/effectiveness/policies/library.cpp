@@ -11,7 +11,7 @@ namespace {
 
 template <bool Excludes, bool Copies, bool Places>
 std::unique_ptr<policy> make(setup const&) {
-    return std::make_unique<library>(parts{Excludes, Copies, Places}, straggle::mitigator_options{});
+    return std::make_unique<library<>>(parts{Excludes, Copies, Places}, straggle::mitigator_options{});
 }
 
 // Try the reasons that the page gives for what is missed: copies of which seven in ten should win, and copies
@@ -19,7 +19,7 @@ std::unique_ptr<policy> make(setup const&) {
 std::unique_ptr<policy> make_sure(setup const&) {
     straggle::mitigator_options o;
     o.copies.least_win = 0.7;
-    return std::make_unique<library>(parts{}, o);
+    return std::make_unique<library<>>(parts{}, o);
 }
 std::unique_ptr<policy> make_free(setup const&) {
     straggle::mitigator_options o;
@@ -29,11 +29,11 @@ std::unique_ptr<policy> make_free(setup const&) {
     o.copies.most_copies = 0.5;
     o.copies.storm = 1;
     o.copies.slot_price = 0;
-    return std::make_unique<library>(parts{}, o);
+    return std::make_unique<library<>>(parts{}, o);
 }
 
 std::unique_ptr<policy> make_due(setup const&) {
-    return std::make_unique<library>(parts{.deadlines = true}, straggle::mitigator_options{});
+    return std::make_unique<library<>>(parts{.deadlines = true}, straggle::mitigator_options{});
 }
 
 add_policy const all({"library", "the mitigator with its defaults, obeyed in all", false,

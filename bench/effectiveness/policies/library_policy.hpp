@@ -3,7 +3,7 @@
 
 /// @file
 /// The library as the author of a scheduler uses it: a `mitigator` whose whole plan is obeyed; also with one
-/// kind of action only, or with less data than it can use.
+/// kind of action only, with less data than it can use, or with stages of others.
 #pragma once
 
 #include "make_policy.hpp"
@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace lab {
@@ -42,7 +43,8 @@ struct parts {
     bool kinds = true, progress = true, classes = true, deadlines = false;
 };
 
-auto make_mitigator(straggle::mitigator_options const& options) {
+template <class... Own>
+auto make_mitigator(straggle::mitigator_options const& options, Own... own) {
     return straggle::mitigator_of<attempt_record, running_attempt, host>(
         straggle::attempt_fields{.job = &attempt_record::job,
                                  .task = &attempt_record::task,
@@ -71,14 +73,14 @@ auto make_mitigator(straggle::mitigator_options const& options) {
                               .machine_class = &host::machine_class,
                               .domain = &host::domain,
                               .condition = &host::is_there},
-        options);
+        options, std::move(own)...);
 }
-using mitigator_type = decltype(make_mitigator({}));
 
+template <class... Own>
 class library final : public policy {
   public:
-    library(parts use, straggle::mitigator_options const& options)
-        : use_(use), mitigator_(make_mitigator(options)) {}
+    library(parts use, straggle::mitigator_options const& options, Own... own)
+        : use_(use), mitigator_(make_mitigator(options, std::move(own)...)) {}
 
     void on_task_end(attempt_record const& ended, double now) override {
         attempt_record a = ended;
@@ -165,7 +167,7 @@ class library final : public policy {
     }
 
     parts use_;
-    mitigator_type mitigator_;
+    decltype(make_mitigator({}, std::declval<Own>()...)) mitigator_;
     std::vector<host> hosts_, choice_;
     std::vector<running_attempt> passed_;
     std::vector<cause_claim> claims_;
