@@ -28,18 +28,31 @@ class dsb_alone final : public policy {
                                     .ranking = straggle::papers::dsb_2019::ranking(),
                                     .baseline = straggle::score_baseline::window}) {}
 
-    void on_task_end(attempt_record const& a, double now) override { (void)monitor_.observe(a, now); }
-    bool is_due(double now) override { return monitor_.window_number(now) != window_; }
+    void on_task_end(attempt_record const& ended, double now) override {
+        if (ended.how == ending::lost) return; // as the mitigator is fed
+        attempt_record a = ended;
+        a.start += since_first(now) - now;
+        a.end += since_first(now) - now;
+        (void)monitor_.observe(a, since_first(now));
+    }
+    bool is_due(double now) override { return monitor_.window_number(since_first(now)) != window_; }
     void decide(cluster_view const& view, decisions& out) override {
-        window_ = monitor_.window_number(view.now);
+        window_ = monitor_.window_number(since_first(view.now));
         if (window_ < 0) return;
-        straggle::papers::dsb_2019::blacklist().decide(monitor_.rank(view.now), decision_);
+        straggle::papers::dsb_2019::blacklist().decide(monitor_.rank(since_first(view.now)), decision_);
         for (std::uint32_t n = 0; n < out.nodes.size(); ++n)
             out.nodes[n] = decision_.avoids(n) ? service::none : service::normal;
     }
 
   private:
+    // Windows begin at the first time seen, as those of a mitigator do.
+    double since_first(double now) {
+        if (!first_) first_ = now;
+        return now - *first_;
+    }
+
     straggle::monitor<attempt_record, decltype(attempt_fields)> monitor_;
+    std::optional<double> first_{};
     std::int64_t window_ = -1;
     straggle::blacklist_decision<std::uint32_t> decision_;
 };
