@@ -4,15 +4,14 @@
 #include "steps.hpp"
 
 #include "../common/csv_table.hpp"
+#include "../common/gang_steps.hpp"
 #include "../common/moment.hpp"
 #include "../common/text.hpp"
 #include "json.hpp"
 
 #include <straggle/base/interner.hpp>
-#include <straggle/gang/step_watch.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <ostream>
 
@@ -25,20 +24,17 @@ namespace {
 
 using names = straggle::interner<std::string>;
 
-struct report {
-    std::optional<std::int64_t> step;
-    std::uint32_t rank = 0, node = 0, section = 0, stage = 0;
-    std::optional<double> time, waited; // `time`: an arrival or a duration
+struct read_report {
+    step_report told;
     std::size_t row = 0;
 
-    friend bool operator<(report const& a, report const& b) {
-        return a.step != b.step ? a.step < b.step : a.row < b.row;
+    friend bool operator<(read_report const& a, read_report const& b) {
+        return a.told.step != b.told.step ? a.told.step < b.told.step : a.row < b.row;
     }
 };
 
-struct reports {
-    std::vector<report> rows;
-    names ranks, nodes, sections, stages;
+struct reports : gang_names<names> {
+    std::vector<read_report> rows;
     bool by_arrival = false;
     std::string unit; // empty if unknown
 };
@@ -49,14 +45,6 @@ std::optional<double> number_in(std::string_view field) {
     if (n.kind == number_kind::missing) return std::nullopt;
     bool const is_number = n.kind == number_kind::exact || n.kind == number_kind::real;
     return is_number ? value_of(n) : std::numeric_limits<double>::quiet_NaN();
-}
-
-// Three digits are enough; whole numbers have more.
-std::string time_text(double x) {
-    return x < 100 ? short_number(x) : grouped(static_cast<std::uint64_t>(std::llround(x)));
-}
-std::string share_text(double share) {
-    return fixed(100 * share, 0) + " %";
 }
 
 void read(std::string const& file, options const& o, bool show_progress, reports& all) {
@@ -74,7 +62,7 @@ void read(std::string const& file, options const& o, bool show_progress, reports
     step_column const time = all.by_arrival ? arrived : places.has(duration) ? duration : end;
     if (auto const unit = unit_of_column(places.name(time))) all.unit = " " + std::string(to_string(*unit));
     while (table.next()) {
-        report r;
+        step_report r;
         if (std::int64_t whole = 0; read_whole(table.field(step), whole)) r.step = whole;
         r.rank = all.ranks.insert(table.name(rank));
         r.node = all.nodes.insert(table.name(places.has(node) ? node : rank));
@@ -87,8 +75,7 @@ void read(std::string const& file, options const& o, bool show_progress, reports
         else
             r.time.reset();
         r.waited = number_in(table.field(waited));
-        r.row = all.rows.size();
-        all.rows.push_back(r);
+        all.rows.push_back({r, all.rows.size()});
     }
 }
 
@@ -114,16 +101,7 @@ class printer {
 
     [[nodiscard]] ordered_json json() const {
         ordered_json slow = ordered_json::array(), rejected = ordered_json::object();
-        for (auto const& s : watch_.stragglers())
-            slow.push_back({{"rank", valid_utf8(all_.ranks[s.rank])},
-                            {"node", valid_utf8(all_.nodes[s.node])},
-                            {"section", valid_utf8(all_.sections[s.section])},
-                            {"slowdown", slowdown_json(s.slow)},
-                            {"since", s.since},
-                            {"of_best", s.of_best},
-                            {"loss_per_step", s.loss_per_step},
-                            {"share", watch_.share_of_rank(s.rank)},
-                            {"at_fault", to_string(s.whose)}});
+        for (auto const& s : watch_.stragglers()) slow.push_back(straggler_json(watch_, s, all_, name_json));
         for (std::size_t i = 0; i < reason_count(straggle::gang::step_rejection{}); ++i)
             rejected[std::string(to_string(static_cast<straggle::gang::step_rejection>(i)))] =
                 watch_.counts().rejected[static_cast<straggle::gang::step_rejection>(i)];
@@ -132,13 +110,10 @@ class printer {
                  {{"read", watch_.counts().seen}, {"used", watch_.counts().used}, {"rejected", rejected}}},
                 {"steps", watch_.counts().steps},
                 {"ranks", all_.ranks.size()},
-                {"step",
-                 {{"time", loss_.seconds},
-                  {"without_stragglers", loss_.without_stragglers},
-                  {"moving", loss_.moving}}},
+                {"step", loss_json(loss_)},
                 {"stragglers", slow},
-                {"sections", shares(all_.sections, &Watch::share_of_section)},
-                {"stages", shares(all_.stages, &Watch::share_of_stage)}};
+                {"sections", shares_json(watch_, all_.sections, &Watch::share_of_section, name_json)},
+                {"stages", shares_json(watch_, all_.stages, &Watch::share_of_stage, name_json)}};
     }
 
     void sentences(std::ostream& out) const {
@@ -150,14 +125,8 @@ class printer {
         for (auto const& s : watch_.stragglers()) {
             out << "Rank " << printable(all_.ranks[s.rank]);
             if (all_.nodes[s.node] != all_.ranks[s.rank]) out << " on " << printable(all_.nodes[s.node]);
-            out << " takes " << fixed(s.slow.value, 2) << " times as long as the others ("
-                << fixed(s.slow.low, 2) << " to " << fixed(s.slow.high, 2) << ") since step " << s.since;
-            if (all_.sections.size() > 1) out << ", most of it in " << printable(all_.sections[s.section]);
-            out << ". The others wait " << time_text(s.loss_per_step) << all_.unit << " for it in each step, "
-                << share_text(watch_.share_of_rank(s.rank)) << " of the loss. At fault: "
-                << (s.whose == straggle::gang::fault::rank_or_node ? "the rank or its node"
-                                                                   : to_string(s.whose))
-                << ".\n";
+            std::string const section = all_.sections.size() > 1 ? all_.sections[s.section] : "";
+            out << ' ' << straggler_text(s, section, watch_.share_of_rank(s.rank), all_.unit) << '\n';
         }
         if (watch_.stragglers().empty()) out << "No rank is significantly slower than the others.\n";
         out << "\nA step takes " << time_text(loss_.seconds) << all_.unit << ", without stragglers "
@@ -172,11 +141,8 @@ class printer {
   private:
     using share_of = double (Watch::*)(std::uint32_t const&) const;
 
-    [[nodiscard]] ordered_json shares(names const& of, share_of share) const {
-        ordered_json all = ordered_json::array();
-        for (std::uint32_t i = 0; i < of.size(); ++i)
-            all.push_back({{"name", valid_utf8(of[i])}, {"share", (watch_.*share)(i)}});
-        return all;
+    [[nodiscard]] static ordered_json name_json(names const& of, std::uint32_t i) {
+        return valid_utf8(of[i]);
     }
     void share_sentence(std::ostream& out, char const* what, names const& of, share_of share) const {
         if (of.size() < 2) return;
@@ -193,8 +159,8 @@ class printer {
 
 template <class Fields>
 void print(std::ostream& out, options const& o, reports const& all, Fields fields) {
-    auto watch = straggle::gang::step_watch_of<report>(fields);
-    for (report const& r : all.rows) watch.observe(r);
+    auto watch = straggle::gang::step_watch_of<step_report>(fields);
+    for (read_report const& r : all.rows) watch.observe(r.told);
     watch.close(std::numeric_limits<std::int64_t>::max());
     if (watch.counts().steps == 0)
         throw failure(exit_status::bad_input,
@@ -210,24 +176,10 @@ void print(std::ostream& out, options const& o, reports const& all, Fields field
 
 void print_steps(std::ostream& out, options const& o, bool show_progress) {
     reports const all = read(o, show_progress);
-    using straggle::gang::step_fields;
     if (all.by_arrival)
-        print(out, o, all,
-              step_fields{.step = &report::step,
-                          .rank = &report::rank,
-                          .node = &report::node,
-                          .section = &report::section,
-                          .stage = &report::stage,
-                          .arrived = &report::time});
+        print(out, o, all, steps_by_arrival);
     else
-        print(out, o, all,
-              step_fields{.step = &report::step,
-                          .rank = &report::rank,
-                          .node = &report::node,
-                          .section = &report::section,
-                          .stage = &report::stage,
-                          .duration = &report::time,
-                          .waited = &report::waited});
+        print(out, o, all, steps_by_duration);
 }
 
 } // namespace straggle_rank
