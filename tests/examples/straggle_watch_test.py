@@ -68,6 +68,22 @@ def cluster(jobs=30, nodes=8, slow="n2", factor=3.0, seed=1, every=5.0, begin=10
     return [{"event": "nodes", "nodes": [{"node": n, "slots": 2} for n in names]}] + [t[2] for t in told]
 
 
+def gang(job="train", slow=5, steps=range(30), arrivals=False, **more):
+    """Steps of eight ranks on four nodes that wait for each other: a short section that all do alike, and a long one."""
+    draw, released, told = random.Random(5), 0, []
+    for step in steps:
+        own = [draw.gauss(1, 0.05) * (2 if rank == slow else 1) for rank in range(8)]
+        for rank in range(8):
+            one = {"event": "step", "job": job, "step": step, "rank": rank, "node": f"n{rank // 2}", **more}
+            if arrivals:
+                told.append({**one, "arrived": released + own[rank]})
+            else:
+                told.append({**one, "section": "data", "duration": 0.1})
+                told.append({**one, "section": "forward", "duration": max(own), "waited": max(own) - own[rank]})
+        released += max(own)
+    return told
+
+
 def skewed(skew, nodes, step, took, steps, begin):
     """What six nodes with three slots tell step by step, if the ends of some are off by `skew`: pairs of a time and events."""
     r, running, tasks, told = random.Random(3), [], 0, []
@@ -304,7 +320,8 @@ class Schema(Watch):
 
     def test_all_that_is_printed(self):
         jsonschema.Draft7Validator.check_schema(SCHEMA)
-        events = cluster(jobs=8) + [{"event": "rank_places", "job": "j"}, {"event": "x"}, {"event": "decide", "now": 9e5, "all": True}]
+        events = cluster(jobs=8) + gang(restart_cost=9, steps_left=99) + gang(job="even", slow=None, stage=1) + [
+            {"event": "rank_places", "job": "j"}, {"event": "x"}, {"event": "decide", "now": 9e5, "all": True}]
         for arguments in ((), ("--shadow",)):
             log = self.at / f"log{len(arguments)}"
             for message in self.told(events, "--log", log, *arguments) + messages(log.read_bytes()):
@@ -318,6 +335,10 @@ class Schema(Watch):
             {"event": "progress", "job": 1, "attempt": "a", "progress": 0.5}, {"event": "progress", "job": 1, "attempt": "a", "waited": 2},
             {"event": "switch", "on": True},
             {"event": "resume", "action": "copy"}, {"event": "node_gone", "node": 7}, {"event": "running", "running": []},
+            {"event": "step", "job": "g", "step": 0, "rank": 0, "node": 7, "duration": 1.5, "waited": None, "arrived": None},
+            {"event": "step", "job": "g", "step": 1, "rank": "a", "node": 7, "duration": 2, "waited": 1, "section": "s", "stage": 1,
+             "restarts": 1, "restart_cost": 1, "since_checkpoint": 2.5, "steps_left": 3, "now": 1000},
+            {"event": "step", "job": "h", "step": 0, "rank": 0, "node": 7, "arrived": -5},
             {"event": "finish", "job": None, "job": "j"}]
         told = self.told(good)
         self.assertEqual(of("fault", told), [])
@@ -331,10 +352,15 @@ class Schema(Watch):
                {"event": "start", "job": "j", "node": "n", "start": 1, "weight": -1},
                {"event": "resume", "action": "all"}, {"event": "load"}, {"event": "hello", "protocol": 2}, {"event": "nodes", "nodes": 3},
                {"event": "node", "node": "x" * 1025}, {"event": "node", "node": True}, {"event": "rank_places"}]
-        for e in bad:
+        step = {"event": "step", "job": "g", "step": 1, "rank": 0, "node": "n", "duration": 1}
+        bad_steps = [{k: v for k, v in step.items() if k != without} for without in step if without != "event"]
+        bad_steps += [{**step, **wrong} for wrong in ({"step": 1.5}, {"step": -1}, {"duration": -1}, {"waited": -1}, {"arrived": 1},
+                                                {"restart_cost": -1}, {"rank": ""}, {"section": []}, {"restarts": 0.5})]
+        for e in bad + bad_steps:
             schema = {"$ref": f"#/definitions/event_{e['event']}", "definitions": SCHEMA["definitions"]}
             self.assertFalse(jsonschema.Draft7Validator(schema).is_valid(e), e)
-        self.assertEqual([f["line"] for f in of("fault", self.told(bad))], list(range(1, len(bad) + 1)))
+        for events in bad, bad_steps:
+            self.assertEqual([f["line"] for f in of("fault", self.told(events))], list(range(1, len(events) + 1)))
 
 
 class Late(Watch):
@@ -382,6 +408,106 @@ class Gangs(Watch):
         plans = self.steps()
         self.assertEqual({n["node"] for p in plans for n in p["nodes"] if n["state"] != "healthy"}, set())
         self.assertIn("ends_coincide", [note["note"] for note in plans[-1]["notes"]])
+
+    def gangs(self, events, *arguments, **decide):
+        """What a plan has of gangs, after some events."""
+        return of("plan", self.told(events + [{"event": "decide", "now": 9e5, **decide}], *arguments))[-1]["gangs"]
+
+    def test_the_rank_that_waits_least_is_named(self):
+        told = self.told(gang() + [{"event": "decide", "now": 1}])
+        self.assertEqual(of("fault", told), [])
+        plan = of("plan", told)[0]
+        self.assertEqual((plan["counts"]["steps"], plan["counts"]["bad_lines"]), (480, 0))
+        [found] = plan["gangs"]
+        self.assertEqual((found["job"], found["steps"], found["ranks"], found["named"]), ("train", 26, 8, 1))
+        [slow] = found["stragglers"]
+        self.assertEqual((slow["rank"], slow["node"], slow["section"], slow["since"]), (5, "n2", "forward", 0))
+        self.assertEqual((slow["at_fault"], slow["replace"]), ("rank", None))
+        self.assertAlmostEqual(slow["slowdown"]["value"], 2.1 / 1.1, delta=0.1)
+        self.assertLess(slow["slowdown"]["low"], slow["slowdown"]["value"])
+        self.assertAlmostEqual(found["step"]["time"], 2.1, delta=0.1)
+        self.assertAlmostEqual(found["step"]["without_stragglers"], 1.1, delta=0.1)
+        self.assertAlmostEqual(slow["loss_per_step"], 1, delta=0.1)
+        self.assertGreater({s["name"]: s["share"] for s in found["sections"]}["forward"], 0.9)
+        self.assertRegex(slow["reason"], r"^takes 1\.9\d times as long as the others \(1\.\d\d to 2\.\d\d\) since step 0, most of it in "
+                                         r"forward\. The others wait [01]\.\d* for it in each step, \d+ % of the loss\. At fault: rank\.$")
+
+    def test_arrivals_at_a_barrier(self):
+        [found] = self.gangs(gang(arrivals=True))
+        self.assertEqual([s["rank"] for s in found["stragglers"]], [5])
+
+    def test_gangs_without_a_slow_rank_are_listed_on_request(self):
+        events = gang(slow=None, stage="only") + gang(job="other")
+        self.assertEqual([g["job"] for g in self.gangs(events)], ["other"])
+        even = self.gangs(events, all=True)[1]
+        self.assertEqual((even["job"], even["stragglers"], even["stages"][0]["name"]), ("train", [], "only"))
+        self.assertEqual(self.gangs(events + [{"event": "finish", "job": j} for j in ("train", "other")], all=True), [])
+
+    def test_whether_to_replace_a_node(self):
+        def advice(*events, **more):
+            return self.gangs(gang(**more) + list(events))[0]["stragglers"][0]["replace"]
+        cost = {"restart_cost": 8, "since_checkpoint": 2}
+        yes = advice(**cost, steps_left=1000)
+        self.assertTrue(yes["is_worth"])
+        self.assertAlmostEqual(yes["gain"], 1000 * yes["gain_per_step"] - 10)
+        self.assertAlmostEqual(yes["pays_after"], 10 / yes["gain_per_step"])
+        self.assertLess(yes["low"], yes["gain_per_step"])
+        self.assertFalse(advice(**cost, steps_left=5)["is_worth"])
+        self.assertIsNone(advice(**cost))
+        self.assertIsNone(advice({"event": "switch", "on": False}, **cost, steps_left=1000))
+
+    def test_shadow_mode_lists_gangs_as_they_would_be(self):
+        events = gang(restart_cost=8, steps_left=1000) + [{"event": "decide", "now": 1}]
+        shadow = of("plan", self.told(events, "--shadow"))[0]
+        self.assertEqual((shadow["gangs"], shadow["would"]["gangs"]), ([], self.gangs(events)))
+
+    def test_a_return_to_a_checkpoint(self):
+        again = gang(steps=range(20, 25))
+        told = self.told(gang() + again + [{"event": "decide", "now": 1}])
+        self.assertEqual({(f["fault"], f["detail"]) for f in of("fault", told)}, {("closed_step", "step")})
+        told = self.told(gang() + gang(steps=range(20, 26), restarts=1) + gang(steps=[27], restarts=0) + [{"event": "decide", "now": 1}])
+        self.assertEqual({(f["fault"], f["detail"]) for f in of("fault", told)}, {("closed_step", "restarts")})
+        [found] = of("plan", told)[0]["gangs"]
+        self.assertEqual((found["steps"], [s["rank"] for s in found["stragglers"]]), (28, [5]))  # four open ones were given up
+
+    def test_bad_reports_are_faults(self):
+        good = {"event": "step", "job": "g", "step": 9, "rank": 1, "node": "n", "duration": 2}
+        bad = [({"rank": None}, "missing_member", "rank"), ({"node": None}, "missing_member", "node"),
+               ({"step": None}, "missing_member", "step"), ({"duration": None}, "missing_member", "duration"),
+               ({"waited": 3}, "bad_value", "waited"), ({"arrived": 3}, "bad_value", "arrived"),
+               ({"duration": None, "arrived": 3}, "bad_value", "arrived"), ({"duration": 1e19}, "bad_value", "duration"),
+               ({"duration": None, "arrived": 3, "waited": 1}, "bad_value", "waited"), ({"steps_left": -1}, "bad_value", "steps_left"),
+               ({"step": 2**60}, "bad_value", "step")]
+        told = self.told([good] + [{**good, **wrong} for wrong, _, _ in bad] + [{"event": "decide", "now": 1}])
+        self.assertEqual([(f["line"], f["fault"], f["detail"]) for f in of("fault", told)],
+                         [(i + 2, fault, detail) for i, (_, fault, detail) in enumerate(bad)])
+        self.assertEqual(of("plan", told)[0]["counts"]["steps"], 1)
+
+    def test_bounds_of_gangs(self):
+        many = [g[0] for g in (gang(job=j, steps=[0]) for j in range(66))]
+        told = self.told(many[:64] + many[:1] + many[64:] + [{"event": "decide", "now": 1, "all": True}])
+        plan = of("plan", told)[0]
+        self.assertEqual((len(plan["gangs"]), plan["counts"]["gangs_dropped"]), (64, 2))
+        self.assertNotIn(1, [g["job"] for g in plan["gangs"]])  # the idlest then
+        self.assertIn(0, [g["job"] for g in plan["gangs"]])
+        told = self.told(gang(steps=[0]) + [{"event": "finish", "job": "train"}] + gang(steps=[1]) + [{"event": "decide", "now": 1}],
+                         "--most-running", 10)
+        self.assertEqual({(f["fault"], f["detail"]) for f in of("fault", told)}, {("no_room", "rank"), ("no_room", "node")})
+        plan = of("plan", told)[0]
+        self.assertEqual(plan["counts"]["steps"] + plan["counts"]["bad_lines"], 32)
+        sections = [{**many[0], "section": f"s{i}"} for i in range(9)] + [{"event": "decide", "now": 1}]
+        self.assertEqual([(f["line"], f["detail"]) for f in of("fault", self.told(sections))], [(9, "section")])
+
+    def test_names_are_those_of_other_events(self):
+        [found] = self.gangs([{**e, "rank": str(e["rank"]) if e["step"] else e["rank"], "job": 7 if e["step"] else "7"} for e in gang()])
+        self.assertEqual((found["job"], found["ranks"], found["stragglers"][0]["rank"]), ("7", 8, 5))
+
+    def test_a_restart_keeps_the_counts(self):
+        state = self.at / "state"
+        self.told(gang() + [{"event": "decide", "now": 1}], "--state", state)
+        again = of("plan", self.told([{"event": "decide", "now": 2, "all": True}] + gang(steps=range(30, 60)) +
+                                     [{"event": "decide", "now": 3}], "--state", state))
+        self.assertEqual([(len(p["gangs"]), p["counts"]["steps"]) for p in again], [(0, 480), (1, 960)])
 
 
 class Damage(Watch):
@@ -742,6 +868,9 @@ class Files(Watch):
                    for t in range(6)]
         self.told(cluster(jobs=8) + failing + [{"event": "decide", "now": 1e6}], "--metrics", file)
         self.assertIn("straggle_watch_failing_jobs 1\n", file.read_text())
+        self.told(gang(steps=[0]), "--metrics", file)
+        for line in ("steps_total 16", "gangs 1", "gangs_dropped_total 0"):
+            self.assertIn(f"straggle_watch_{line}\n", file.read_text())
 
     def test_names_come_back_as_they_were_sent(self):
         told = self.told([{"event": "node", "node": 7, "condition": "denied"}, {"event": "node", "node": "8", "condition": "denied"},

@@ -61,6 +61,7 @@ void feed(watch& to, std::string const& padded, std::size_t size, answers& out) 
 
 void check(watch const& w) {
     demand(w.told().running().size() <= 20 && w.told().nodes().size() <= 10);
+    demand(w.gangs_told().size() <= gangs::most);
 }
 
 // The state of one that has worked.

@@ -26,14 +26,15 @@ enum class fault : std::uint8_t {
     unknown_node,
     no_room,
     no_clock,
+    closed_step,
 };
-inline constexpr std::size_t fault_count = 13;
+inline constexpr std::size_t fault_count = 14;
 
 [[nodiscard]] constexpr std::string_view to_string(fault f) noexcept {
     constexpr std::array<std::string_view, fault_count> names{
-        "none",          "not_json",         "not_an_object",  "too_long",  "no_event",
-        "unknown_event", "unknown_protocol", "missing_member", "bad_value", "unknown_attempt",
-        "unknown_node",  "no_room",          "no_clock"};
+        "none",          "not_json",         "not_an_object",  "too_long",   "no_event",
+        "unknown_event", "unknown_protocol", "missing_member", "bad_value",  "unknown_attempt",
+        "unknown_node",  "no_room",          "no_clock",       "closed_step"};
     return names[static_cast<std::size_t>(f)];
 }
 

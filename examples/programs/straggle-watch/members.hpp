@@ -59,15 +59,25 @@ enum class member : std::uint8_t {
     plans,
     deadline,
     weight,
+    stage,
+    restart_cost,
+    arrived,
+    step,
+    steps_left,
+    rank,
+    section,
+    restarts,
+    since_checkpoint,
 };
-inline constexpr std::size_t member_count = 38;
+inline constexpr std::size_t member_count = 47;
 
 inline constexpr word_table member_names(std::array<std::string_view, member_count>{
-    "event",    "now",      "job",      "task",  "node",     "attempt", "start",  "end",
-    "duration", "status",   "kind",     "input", "waited",   "copy",    "outrun", "may_copy",
-    "attempts", "progress", "reported", "slots", "busy",     "class",   "domain", "condition",
-    "waiting",  "all",      "more",     "nodes", "running",  "on",      "action", "most",
-    "request",  "protocol", "name",     "plans", "deadline", "weight"});
+    "event",    "now",      "job",        "task",  "node",     "attempt",  "start",           "end",
+    "duration", "status",   "kind",       "input", "waited",   "copy",     "outrun",          "may_copy",
+    "attempts", "progress", "reported",   "slots", "busy",     "class",    "domain",          "condition",
+    "waiting",  "all",      "more",       "nodes", "running",  "on",       "action",          "most",
+    "request",  "protocol", "name",       "plans", "deadline", "weight",   "stage",           "restart_cost",
+    "arrived",  "step",     "steps_left", "rank",  "section",  "restarts", "since_checkpoint"});
 
 [[nodiscard]] constexpr std::string_view to_string(member m) noexcept {
     return member_names[static_cast<std::size_t>(m)];

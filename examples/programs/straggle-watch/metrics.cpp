@@ -72,6 +72,11 @@ std::string metrics_text(watch const& of, process_numbers const& process) {
     out.one("kills_total", "counter", "Kills planned.", t.kills);
     out.one("places_total", "counter", "Questions for places answered.", t.places);
 
+    out.one("steps_total", "counter", "Reports of the steps of gangs that were used.", of.gangs_told().used);
+    out.one("gangs", "gauge", "Gangs whose ranks report steps.", of.gangs_told().size());
+    out.one("gangs_dropped_total", "counter", "Gangs forgotten to make room for others.",
+            of.gangs_told().dropped);
+
     auto const& plan = of.mitigator().plan();
     std::array<std::uint64_t, straggle::record::node_state_count> states{};
     for (auto const& n : plan.nodes()) ++states[static_cast<std::size_t>(n.state)];

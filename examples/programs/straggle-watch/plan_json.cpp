@@ -194,12 +194,16 @@ json effects_json(plan_line const& line) {
 
 std::string plan_json(plan_line const& line, text_map<char>& listed) {
     json nodes = nodes_json(line, listed), copies = copies_json(line), kills = kills_json(line);
+    json gangs = line.gangs_told.list(line.lists_all, line.is_on);
     json notes = json::array(), would = nullptr;
     for (mitigate::plan_note const n : line.plan.notes())
         notes.push_back({{"note", mitigate::to_string(n)}, {"reason", mitigate::reason(n)}});
     if (line.shadow) {
-        would = {{"nodes", std::move(nodes)}, {"copies", std::move(copies)}, {"kills", std::move(kills)}};
-        nodes = copies = kills = json::array();
+        would = {{"nodes", std::move(nodes)},
+                 {"copies", std::move(copies)},
+                 {"kills", std::move(kills)},
+                 {"gangs", std::move(gangs)}};
+        nodes = copies = kills = gangs = json::array();
     }
     auto const& c = line.counts;
     ended_times const& e = line.ended;
@@ -214,6 +218,7 @@ std::string plan_json(plan_line const& line, text_map<char>& listed) {
          {"nodes", std::move(nodes)},
          {"copies", std::move(copies)},
          {"kills", std::move(kills)},
+         {"gangs", std::move(gangs)},
          {"late", late_json(line)},
          {"jobs", jobs_json(line)},
          {"notes", std::move(notes)},
@@ -232,7 +237,9 @@ std::string plan_json(plan_line const& line, text_map<char>& listed) {
            {"rejected", c.attempts.total_rejected()},
            {"other_clock", c.other_clock},
            {"no_room", c.no_room},
-           {"decisions", c.decisions}}}});
+           {"decisions", c.decisions},
+           {"steps", line.gangs_told.used},
+           {"gangs_dropped", line.gangs_told.dropped}}}});
 }
 
 void append_places(std::string& out, places_answer const& answer) {

@@ -7,6 +7,7 @@
 
 #include "cluster.hpp"
 #include "fault.hpp"
+#include "gangs.hpp"
 #include "records.hpp"
 
 #include <cstdint>
@@ -29,6 +30,7 @@ struct plan_line {
     tally const& totals;
     straggle::cluster_load const& load;
     ended_times const& ended;
+    gangs& gangs_told;
     double now;
     bool shadow, is_on, lists_all;
 };

@@ -32,11 +32,12 @@ enum class event_kind : std::uint8_t {
     decide,
     rank_places,
     switch_,
-    resume
+    resume,
+    step
 };
-constexpr word_table event_names(std::array<std::string_view, 14>{
+constexpr word_table event_names(std::array<std::string_view, 15>{
     "hello", "node", "node_gone", "nodes", "start", "progress", "end", "running", "finish", "load", "decide",
-    "rank_places", "switch", "resume"});
+    "rank_places", "switch", "resume", "step"});
 constexpr std::array<std::string_view, 4> condition_words{"present", "pinned", "denied", "away"};
 constexpr std::array<std::string_view, 4> action_words{"exclusion", "copy", "cooldown", "placement"};
 
@@ -46,6 +47,7 @@ watch::watch(watch_options const& options)
     : options_(options),
       mitigator_(make_mitigator(options.mitigator)),
       cluster_(options.mitigator.most_nodes, options.most_running),
+      gangs_(options.most_running),
       is_on_(options.mitigator.is_enabled) {}
 
 std::uint64_t watch::lines(std::string_view block, std::uint64_t first_line, arrival const& when,
@@ -122,6 +124,7 @@ void watch::event(std::string_view name, arrival const& when) {
         std::string_view const job = members_.needed_name(member::job);
         if (!members_.ok()) return;
         if (options_.keeps_log) history_.job_finished(job, mitigator_.is_left_alone(plain(job)), out_->log);
+        gangs_.finish(job);
         return mitigator_.finish(plain(job));
     }
     case event_kind::load:
@@ -139,6 +142,8 @@ void watch::event(std::string_view name, arrival const& when) {
     }
     case event_kind::resume:
         return on_resume();
+    case event_kind::step:
+        return gangs_.report(members_);
     }
     members_.fail(fault::unknown_event, "");
 }
@@ -241,6 +246,7 @@ void watch::decide_now(double now, bool is_decider, bool lists_all) {
                                         .totals = tally_,
                                         .load = load_,
                                         .ended = ended_,
+                                        .gangs_told = gangs_,
                                         .now = now,
                                         .shadow = options_.shadow,
                                         .is_on = is_on_,

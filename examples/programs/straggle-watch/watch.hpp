@@ -8,6 +8,7 @@
 
 #include "cluster.hpp"
 #include "fault.hpp"
+#include "gangs.hpp"
 #include "history_log.hpp"
 #include "members.hpp"
 #include "records.hpp"
@@ -94,6 +95,7 @@ class watch {
     [[nodiscard]] straggle::mitigate::mitigator_counts mitigator_counts() const;
     [[nodiscard]] mitigator_type const& mitigator() const { return mitigator_; }
     [[nodiscard]] cluster const& told() const { return cluster_; }
+    [[nodiscard]] gangs const& gangs_told() const { return gangs_; }
     [[nodiscard]] std::optional<double> now() const { return now_; }
     [[nodiscard]] bool is_on() const { return is_on_; }
 
@@ -128,6 +130,7 @@ class watch {
     members members_, item_;
     mitigator_type mitigator_;
     cluster cluster_;
+    gangs gangs_;
     history_log history_;
     straggle::cluster_load load_{};
     straggle::mitigate::mitigator_counts base_{}; // of earlier processes

@@ -9,7 +9,7 @@ namespace straggle_watch {
 
 namespace {
 
-constexpr std::uint32_t watch_frame = straggle::frame_kind("wtch"), watch_version = 5;
+constexpr std::uint32_t watch_frame = straggle::frame_kind("wtch"), watch_version = 6;
 
 } // namespace
 
@@ -44,6 +44,7 @@ std::vector<std::byte> watch::serialize() const {
     for (std::uint64_t const n : {tally_.lines, tally_.plans, tally_.copies, tally_.kills, tally_.places})
         out.varint(n);
     for (std::uint64_t const n : tally_.faults) out.varint(n);
+    for (std::uint64_t const n : {gangs_.used, gangs_.dropped}) out.varint(n);
     for (std::uint64_t const n : {load_.waiting, load_.slots, load_.busy, ended_.count}) out.varint(n);
     for (double const x : {ended_.sum, ended_.longest}) out.real(x);
     out.flag(now_.has_value());
@@ -78,6 +79,7 @@ straggle::status watch::restore(std::span<std::byte const> bytes) {
          {&tally_.lines, &tally_.plans, &tally_.copies, &tally_.kills, &tally_.places})
         *n = in.varint();
     for (std::uint64_t& n : tally_.faults) n = in.varint();
+    for (std::uint64_t* const n : {&gangs_.used, &gangs_.dropped}) *n = in.varint();
     for (std::uint64_t* const n : {&load_.waiting, &load_.slots, &load_.busy, &ended_.count})
         *n = in.varint();
     for (double* const x : {&ended_.sum, &ended_.longest}) {
