@@ -23,9 +23,9 @@ inline constexpr straggle::learn::feature_options lately{.look_back = 3};
 
 struct month {
     straggle::status labeled = straggle::status::ok; ///< if not, no machine is called weak
-    straggle::learn::weak_nodes found{};              ///< how
-    period whole{};                                   ///< each day with all days before it
-    period last_days{};                               ///< each day with the two before it
+    straggle::learn::weak_nodes found{};             ///< how
+    period whole{};                                  ///< each day with all days before it
+    period last_days{};                              ///< each day with the two before it
 };
 
 /// Looks back on a month. @param engine seeds the groups
