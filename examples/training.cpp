@@ -75,8 +75,10 @@ int main() {
         std::cout << "step " << step << ": rank " << s.rank << " on " << s.node << " takes " << s.slow.value
                   << " times as long as the others (" << s.slow.low << " to " << s.slow.high
                   << ") since step " << s.since << ", most of it in " << s.section
-                  << "; at fault: " << to_string(s.whose) << "\nto replace it gains " << restart.gain_per_step
-                  << " s a step (" << restart.low << " to " << restart.high << "), and pays after "
+                  << "; at fault: " << to_string(s.whose) << "\n"
+                  << restart.nodes_waiting << " other nodes wait " << restart.gain_per_step
+                  << " s for it in each step; to replace its node gains " << restart.gain << " s ("
+                  << restart.low << " to " << restart.high << ") until the end, and pays after "
                   << restart.pays_after << " steps\n";
         break;
     }

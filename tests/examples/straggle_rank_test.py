@@ -132,12 +132,31 @@ class Steps(BadInput):
         self.assertIn("No rank is significantly slower",
                       run("--steps", "--columns", "duration=seconds", "-", stdin=text.encode()).stdout.decode())
 
+    def test_whether_to_replace_a_node(self):
+        text = self.reports()
+        cost = ("--steps", "--columns", "duration=seconds", "--restart-cost", "10", "--steps-left")
+        yes = rank(text, *cost, "1000")["stragglers"][0]["replace"]
+        self.assertEqual((yes["is_worth"], yes["nodes_waiting"]), (True, 3))
+        self.assertAlmostEqual(yes["gain"], 1000 * yes["gain_per_step"] - 10)
+        self.assertTrue(0 < yes["low"] < yes["gain"] < yes["high"])
+        for left, words in ("1000", "worth a restart: 3 other nodes gain"), ("5", "not worth a restart: 3 other nodes gain -"):
+            self.assertIn("A different node is " + words, run(*cost, left, "-", stdin=text.encode()).stdout.decode())
+        moves = "step,rank,duration,node\n" + "".join(f"{s},{r},{2 if r == 1 else 1},{r if s < 20 or r != 1 else 'new'}\n"
+                                                      for s in range(40) for r in range(4))
+        self.assertIn("It is slow on any node.", run("--steps", *cost[3:], "99", "-", stdin=moves.encode()).stdout.decode())
+        self.refuses(1, "only with --steps", "--restart-cost", "1", "--steps-left", "1", "-")
+        self.refuses(1, "needs --steps-left", "--steps", "--restart-cost", "1", "-")
+
+    def test_a_rank_alone(self):
+        said = rank("step,rank,duration\n" + "".join(f"{s},r,1\n" for s in (*range(20), 2**62)), "--steps")
+        self.assertEqual((said["steps"], said["records"]["used"]), (21, 21))
+
     def test_reports_that_cannot_be_used(self):
         said = rank("step,rank,duration,waited\n" + "".join(f"1,r{r},1,0\n" for r in range(4)) +
                     "x,r1,1,0\n2,r1,,0\n2,r1,1,2\n2,r1,abc,0\n2,r1,1,\n", "--steps")
         self.assertEqual(said["records"]["used"], 5)
         self.assertEqual(said["records"]["rejected"],
-                         {"missing_field": 2, "bad_time": 2, "late": 0, "no_room": 0})
+                         {"missing_field": 2, "bad_time": 2, "late": 0, "ahead": 0, "no_room": 0})
 
     def test_refusals(self):
         self.refuses(1, "not together with --window", "--steps", "--window", "1h", "-")

@@ -451,7 +451,8 @@ class Gangs(Watch):
         self.assertTrue(yes["is_worth"])
         self.assertAlmostEqual(yes["gain"], 1000 * yes["gain_per_step"] - 10)
         self.assertAlmostEqual(yes["pays_after"], 10 / yes["gain_per_step"])
-        self.assertLess(yes["low"], yes["gain_per_step"])
+        self.assertTrue(0 < yes["low"] < yes["gain"] < yes["high"])
+        self.assertEqual(yes["nodes_waiting"], 3)
         self.assertFalse(advice(**cost, steps_left=5)["is_worth"])
         self.assertIsNone(advice(**cost))
         self.assertIsNone(advice({"event": "switch", "on": False}, **cost, steps_left=1000))
@@ -466,9 +467,22 @@ class Gangs(Watch):
         told = self.told(gang() + again + [{"event": "decide", "now": 1}])
         self.assertEqual({(f["fault"], f["detail"]) for f in of("fault", told)}, {("closed_step", "step")})
         told = self.told(gang() + gang(steps=range(20, 26), restarts=1) + gang(steps=[27], restarts=0) + [{"event": "decide", "now": 1}])
-        self.assertEqual({(f["fault"], f["detail"]) for f in of("fault", told)}, {("closed_step", "restarts")})
+        self.assertEqual({(f["fault"], f["detail"]) for f in of("fault", told)}, {("closed_step", "step")})
         [found] = of("plan", told)[0]["gangs"]
-        self.assertEqual((found["steps"], [s["rank"] for s in found["stragglers"]]), (28, [5]))  # four open ones were given up
+        self.assertEqual((found["steps"], [s["rank"] for s in found["stragglers"]]), (32, [5]))
+        self.assertLess(found["stragglers"][0]["since"], 30)
+
+    def test_a_wrong_number_silences_no_gang(self):
+        """One rank reports steps or restarts far ahead, again and again: the others are not late because of it."""
+        for wrong in {"step": 2**48 - 1}, {"step": 1000}, {"restarts": 1}, {"restarts": 2**15 - 1, "step": 2**48 - 1}:
+            for first in 0, 100:
+                events = gang()
+                for at in range(first, len(events), 50):
+                    events.insert(at, {**events[-1], "rank": 0, "node": "n0", **wrong})
+                told = self.told(events + [{"event": "decide", "now": 1}])
+                self.assertEqual(of("fault", told), [])
+                [found] = of("plan", told)[0]["gangs"]
+                self.assertEqual((found["steps"], [s["rank"] for s in found["stragglers"]]), (26, [5]))
 
     def test_bad_reports_are_faults(self):
         good = {"event": "step", "job": "g", "step": 9, "rank": 1, "node": "n", "duration": 2}
@@ -477,7 +491,7 @@ class Gangs(Watch):
                ({"waited": 3}, "bad_value", "waited"), ({"arrived": 3}, "bad_value", "arrived"),
                ({"duration": None, "arrived": 3}, "bad_value", "arrived"), ({"duration": 1e19}, "bad_value", "duration"),
                ({"duration": None, "arrived": 3, "waited": 1}, "bad_value", "waited"), ({"steps_left": -1}, "bad_value", "steps_left"),
-               ({"step": 2**60}, "bad_value", "step")]
+               ({"step": 2**48}, "bad_value", "step"), ({"restarts": 2**15}, "bad_value", "restarts")]
         told = self.told([good] + [{**good, **wrong} for wrong, _, _ in bad] + [{"event": "decide", "now": 1}])
         self.assertEqual([(f["line"], f["fault"], f["detail"]) for f in of("fault", told)],
                          [(i + 2, fault, detail) for i, (_, fault, detail) in enumerate(bad)])

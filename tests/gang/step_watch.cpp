@@ -15,6 +15,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -203,17 +204,66 @@ TEST_CASE("step_watch: from arrivals at a barrier follows who works longest") {
     CHECK(watch.counts().rejected[gang::step_rejection::missing_field] == 1);
 }
 
+TEST_CASE("step_watch: arrivals at the barriers of several sections") {
+    struct arrival {
+        int step, rank;
+        std::string section, stage;
+        double at;
+    };
+    auto watch = gang::step_watch_of<arrival>(gang::step_fields{.step = &arrival::step,
+                                                                .rank = &arrival::rank,
+                                                                .section = &arrival::section,
+                                                                .stage = &arrival::stage,
+                                                                .arrived = &arrival::at});
+    // Each section ends with a barrier, and so no rank arrives late at the next one because of it.
+    std::mt19937_64 engine(8);
+    std::normal_distribution<double> luck(1, 0.02);
+    double released = 0;
+    for (int step = 0; step < 40; ++step) {
+        for (auto const& [section, work] :
+             {std::pair("data", 1.0), std::pair("forward", 3.0), std::pair("backward", 6.0)}) {
+            double last = 0;
+            for (int r = 0; r < 8; ++r) {
+                bool const is_slow = r == 5 && step >= 10 && section == std::string("forward");
+                double const at = released + work * luck(engine) * (is_slow ? 2 : 1);
+                last = std::max(last, at);
+                watch.observe({step, r, section, r < 4 ? "a" : "b", at});
+            }
+            released = last;
+        }
+        watch.close(step);
+        if (step == 9) CHECK(watch.stragglers().empty());
+    }
+    REQUIRE(watch.stragglers().size() == 1);
+    auto const& slow = watch.stragglers()[0];
+    CHECK(slow.rank == 5);
+    CHECK(slow.section == "forward");
+    CHECK(std::abs(slow.since - 10) <= 1);
+    CHECK(slow.slow.value == doctest::Approx(1.3).epsilon(0.03)); // 13 of 10
+    CHECK(slow.loss_per_step == doctest::Approx(3).epsilon(0.1));
+    CHECK(watch.share_of_section("forward") > 0.8);
+    CHECK(watch.share_of_section("data") < 0.1);
+    CHECK(watch.share_of_section("backward") < 0.2);
+    CHECK(watch.share_of_stage("b") > 0.9);
+    CHECK(watch.share_of_stage("a") < 0.2);
+}
+
 TEST_CASE("step_watch: a replacement is worth it where it saves more than it costs") {
     std::mt19937_64 engine(6);
     auto watch = gang::step_watch_of<report>(fields);
     run(watch, 8, 0, 50, 0.02, engine, [](int r, std::int64_t) { return r == 3 ? 1.5 : 1.0; });
     gang::replacement const soon = watch.replace(3, {.restart = 30, .since_checkpoint = 6, .steps_left = 50});
     CHECK(soon.gain_per_step == doctest::Approx(0.5).epsilon(0.1));
-    CHECK(soon.low <= soon.gain_per_step);
-    CHECK(soon.gain_per_step <= soon.high);
+    CHECK(soon.gain == doctest::Approx(50 * soon.gain_per_step - 36));
+    CHECK(soon.low < soon.gain);
+    CHECK(soon.gain < soon.high);
+    CHECK(soon.nodes_waiting == 7);
     CHECK_FALSE(soon.is_worth);
     CHECK(soon.pays_after == doctest::Approx(72).epsilon(0.1));
-    CHECK(watch.replace(3, {.restart = 30, .since_checkpoint = 6, .steps_left = 500}).is_worth);
+    gang::replacement const later =
+        watch.replace(3, {.restart = 30, .since_checkpoint = 6, .steps_left = 500});
+    CHECK(later.low > 0);
+    CHECK(later.is_worth);
     CHECK_FALSE(watch.replace(2, {.restart = 1, .steps_left = 1e9}).is_worth); // it is well
     CHECK_FALSE(watch.replace(1000, {.restart = 1, .steps_left = 1e9}).is_worth);
 }
@@ -228,7 +278,9 @@ TEST_CASE("step_watch: what cannot be used is counted by reason") {
     CHECK_FALSE(watch.observe({0, 0, "n", "s", 1, 2}));
     CHECK_FALSE(watch.observe({0, 0, "n", "s", 1, nan}));
     for (int r = 0; r < 6; ++r) watch.observe({10, r, "n", "s", 1, 0});
-    watch.observe({20, 0, "n", "s", 1, 0}); // closes 10
+    watch.observe({20, 0, "n", "s", 1, 0});
+    CHECK(watch.observe({10, 0, "n", "s", 1, 0}));
+    watch.observe({20, 1, "n", "s", 1, 0}); // with most ranks there, 10 is closed
     CHECK_FALSE(watch.observe({10, 0, "n", "s", 1, 0}));
     for (int i = 0; i < 20; ++i) watch.observe({21, 1, "n", std::to_string(i), 1, 0});
     auto const& counts = watch.counts();
@@ -240,6 +292,94 @@ TEST_CASE("step_watch: what cannot be used is counted by reason") {
     // After a restart from a checkpoint earlier steps come again.
     watch.restart();
     CHECK(watch.observe({10, 0, "n", "s", 1, 0}));
+}
+
+TEST_CASE("step_watch: a wrong step number silences no gang") {
+    constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+    struct wrong_report {
+        std::int64_t before, step; // before which step it comes, and what it says
+    };
+    for (wrong_report const wrong :
+         {wrong_report{0, huge}, {0, huge / 2}, {0, -huge - 1}, {9, huge}, {9, 1000}, {9, 10000}}) {
+        CAPTURE(wrong.step);
+        for (std::int64_t const stride : {1, 100}) {
+            auto watch = gang::step_watch_of<report>(fields);
+            std::uint64_t refused = 0;
+            for (std::int64_t step = 0; step < 20; ++step) {
+                // Several are no worse than one, as long as they come from one rank.
+                if (step >= wrong.before)
+                    for (std::int64_t more = 0; more < (step > 0 ? 20 : 1); ++more)
+                        watch.observe({wrong.step - more, 3, "d", "s", 1, 0});
+                for (int r = 0; r < 4; ++r)
+                    if (!watch.observe({step * stride, r, std::string(1, static_cast<char>('a' + r)), "s",
+                                        r == 1 ? 2.0 : 1.0, 0}))
+                        ++refused;
+            }
+            CHECK(watch.counts().steps >= 15);
+            CHECK(refused <= 20);
+            REQUIRE(watch.stragglers().size() == 1);
+            CHECK(watch.stragglers()[0].rank == 1);
+        }
+    }
+}
+
+TEST_CASE("step_watch: a gang that loses most of its ranks goes on without them") {
+    for (std::int64_t const stride : {1, 100}) {
+        for (int const left : {1, 5}) {
+            auto watch = gang::step_watch_of<report>(fields);
+            for (std::int64_t step = 0; step < 60; ++step)
+                for (int r = 0; r < (step < 10 ? 32 : left); ++r)
+                    watch.observe({step * stride, r, "n", "s", r == 1 ? 2.0 : 1.0, 0});
+            CHECK(watch.stragglers().size() == 1);
+            CHECK(watch.counts().steps >= (left > 1 ? 40u : 6u));
+        }
+    }
+    // A rank alone closes its steps, too.
+    auto watch = gang::step_watch_of<report>(fields);
+    for (std::int64_t step = 0; step < 60; ++step) CHECK(watch.observe({step, 0, "n", "s", 1, 0}));
+    CHECK(watch.counts().steps > 50);
+}
+
+TEST_CASE("step_watch: ranks are compared only with those of their stage") {
+    struct staged {
+        int step, rank;
+        std::string stage, section;
+        double seconds;
+    };
+    auto watch = gang::step_watch_of<staged>(gang::step_fields{.step = &staged::step,
+                                                               .rank = &staged::rank,
+                                                               .section = &staged::section,
+                                                               .stage = &staged::stage,
+                                                               .duration = &staged::seconds});
+    // Pipeline stages, each of two tensor groups. The last stage has three times as much to do; one of its
+    // ranks is slow in the backward pass, which takes two thirds of the time, but works less than any rank of
+    // the other group.
+    std::mt19937_64 engine(10);
+    std::normal_distribution<double> luck(1, 0.02);
+    auto const work = [](int rank, int step) {
+        double const usual = rank < 8 ? 1 : rank < 12 ? 3 : 6;
+        return std::pair(usual / 3, usual * 2 / 3 * (rank == 9 && step >= 30 ? 1.6 : 1));
+    };
+    for (int step = 0; step < 60; ++step) {
+        for (int r = 0; r < 16; ++r) {
+            std::string const stage = "group-" + std::to_string(r / 4);
+            auto const [forward, backward] = work(r, step);
+            watch.observe({step, r, stage, "forward", forward * luck(engine)});
+            watch.observe({step, r, stage, "backward", backward * luck(engine)});
+        }
+        watch.close(step);
+        if (step == 29) CHECK(watch.stragglers().empty());
+    }
+    REQUIRE(watch.stragglers().size() == 1);
+    auto const& slow = watch.stragglers()[0];
+    CHECK(slow.rank == 9);
+    CHECK(slow.section == "backward");
+    CHECK(slow.slow.low < 1.4);
+    CHECK(slow.slow.high > 1.4);
+    CHECK(std::abs(slow.since - 30) <= 1);
+    // The group with the most to do decides how long a step takes: the slow rank costs nothing.
+    CHECK(watch.loss().share() < 0.05);
+    CHECK(slow.loss_per_step < 0.05);
 }
 
 TEST_CASE("step_watch: another unit of time, the same ranks") {
@@ -260,11 +400,11 @@ TEST_CASE("step_watch: a rank has to stay slow before it is replaced, and longer
     std::int64_t step = 0;
     // Steps until it is worth it to replace a rank that takes twice as long.
     auto const slow_for = [&](int slow, int most) {
-        for (int i = 1; i <= most; ++i, ++step) {
+        for (int i = 1; i <= most; ++i) {
             for (int r = 0; r < 8; ++r)
                 watch.observe(
                     {step, r, node[static_cast<std::size_t>(r)], luck(engine) * (r == slow ? 2 : 1)});
-            watch.close(step);
+            watch.close(step++);
             if (watch.replace(slow, {.restart = 100, .steps_left = 2000}).is_worth) return i;
         }
         return most;

@@ -101,6 +101,16 @@ template <class Watch, class Table, class Name>
             {"at_fault", to_string(s.whose)}};
 }
 
+[[nodiscard]] inline nlohmann::ordered_json replacement_json(straggle::gang::replacement const& r) {
+    return {{"gain_per_step", r.gain_per_step},
+            {"nodes_waiting", r.nodes_waiting},
+            {"gain", r.gain},
+            {"low", r.low},
+            {"high", r.high},
+            {"pays_after", r.pays_after},
+            {"is_worth", r.is_worth}};
+}
+
 [[nodiscard]] inline nlohmann::ordered_json loss_json(straggle::gang::step_loss const& loss) {
     return {{"time", loss.seconds}, {"without_stragglers", loss.without_stragglers}, {"moving", loss.moving}};
 }

@@ -69,6 +69,7 @@ job wait for each other in each step. One row for each rank, step and section. C
   waited    how much of the duration it waited for other ranks
   node      where the rank runs (default: a node each); section: such as forward;
   stage     only ranks of one stage are compared
+With --restart-cost and --steps-left it says whether to restart the gang with a different node.
 
 Which nodes are weak (--select):
   slowdown:LEAST            tasks provably take more than LEAST times as long as elsewhere (default 1.1), or
@@ -134,7 +135,7 @@ struct arguments {
     std::optional<std::string> window, slide, time_unit, exclusions, log, replay, learn, forecast, day;
     // Signed, so that -1 is not a large number.
     std::optional<std::int64_t> min_tasks, max_nodes, top, period, look_back, seed;
-    std::optional<double> confidence, max_fraction, min_healthy, fail_open, least;
+    std::optional<double> confidence, max_fraction, min_healthy, fail_open, least, restart_cost, steps_left;
     bool csv_safe = false, every_success = false, first_completion = false, no_limits = false, quiet = false,
          causes = false, steps = false;
 };
@@ -154,7 +155,14 @@ void declare(CLI::App& app, arguments& a) {
                    "table without a header; job=name+name for names of two columns")
         ->type_name("KEY=NAME,...")
         ->allow_extra_args(false);
-    app.add_flag("--steps", a.steps, "reports of steps of a gang, see below; only --columns and --format");
+    app.add_flag("--steps", a.steps,
+                 "reports of steps of a gang, see below; only --columns, --format, --quiet and");
+    app.add_option("--restart-cost", a.restart_cost,
+                   "with --steps: time to restart the gang, and work lost since its last\n"
+                   "checkpoint, in the unit of the reports")
+        ->type_name("TIME");
+    app.add_option("--steps-left", a.steps_left, "with it: steps that the gang has still to do")
+        ->type_name("N");
     auto const ranking = "Ranking";
     app.add_option("--preset", a.preset, "default or dsb_2019")->type_name("NAME")->group(ranking);
     app.add_option("--normalizer", a.normalizer, "z, robust, leave_one_out, ratio or work_rate (default z)")
@@ -392,6 +400,8 @@ options resolve(arguments const& a) {
     if (a.join) o.join = *a.join;
     o.success = a.success;
     o.steps = a.steps;
+    if (a.restart_cost) o.restart_cost = within("--restart-cost", *a.restart_cost, 0, 1e300);
+    if (a.steps_left) o.steps_left = within("--steps-left", *a.steps_left, 0, 1e15);
     for (std::string const& c : a.columns)
         a.steps ? o.step_columns.override_with(c) : o.columns.override_with(c);
     override_ranking(o, a);
@@ -419,8 +429,12 @@ std::optional<options> parse_command_line(int argc, char const* const* argv) {
     declare(app, a);
     if (!parse(app, argc, argv)) return std::nullopt;
     if (a.steps)
-        refuse_all_but(app, {"FILE", "--steps", "--columns", "--format", "--quiet"}, "--steps",
-                       "not together with ", "");
+        refuse_all_but(
+            app, {"FILE", "--steps", "--columns", "--format", "--quiet", "--restart-cost", "--steps-left"},
+            "--steps", "not together with ", "");
+    if (!a.steps && a.restart_cost) wrong("--restart-cost", "only with --steps");
+    if (a.restart_cost.has_value() != a.steps_left.has_value())
+        wrong("--restart-cost", "needs --steps-left, and the other way round");
     if (a.steps && a.format == "csv") wrong("--format", "with --steps it is table or json");
     if (!a.replay) return resolve(a);
     refuse_all_but(app, {"--replay", "--quiet"}, "--replay", "the log has all options: leave ", " out");

@@ -76,8 +76,9 @@ struct options {
     std::string join;                    ///< the output of sacct about a Nextflow trace
     std::vector<std::string> success;    ///< further words of CSV for it
     column_names columns;
-    bool steps = false; ///< reports of steps, not of attempts; then only files, columns and format are used
+    bool steps = false; ///< reports of steps, not of attempts; then few other options are used
     program::column_names<step_column> step_columns;
+    std::optional<double> restart_cost, steps_left; ///< of the gang, in the unit of its reports
 
     std::string preset = "default";
     straggle_rank::normalizer normalizer = straggle_rank::normalizer::z;

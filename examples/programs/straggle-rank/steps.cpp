@@ -97,11 +97,17 @@ reports read(options const& o, bool show_progress) {
 template <class Watch>
 class printer {
   public:
-    printer(reports const& all, Watch& watch) : all_(all), watch_(watch), loss_(watch.loss()) {}
+    printer(options const& o, reports const& all, Watch& watch)
+        : all_(all), watch_(watch), loss_(watch.loss()) {
+        if (o.restart_cost) cost_ = {.restart = *o.restart_cost, .steps_left = *o.steps_left};
+    }
 
     [[nodiscard]] ordered_json json() const {
         ordered_json slow = ordered_json::array(), rejected = ordered_json::object();
-        for (auto const& s : watch_.stragglers()) slow.push_back(straggler_json(watch_, s, all_, name_json));
+        for (auto const& s : watch_.stragglers()) {
+            slow.push_back(straggler_json(watch_, s, all_, name_json));
+            if (cost_) slow.back()["replace"] = replacement_json(watch_.replace(s.rank, *cost_));
+        }
         for (std::size_t i = 0; i < reason_count(straggle::gang::step_rejection{}); ++i)
             rejected[std::string(to_string(static_cast<straggle::gang::step_rejection>(i)))] =
                 watch_.counts().rejected[static_cast<straggle::gang::step_rejection>(i)];
@@ -126,7 +132,9 @@ class printer {
             out << "Rank " << printable(all_.ranks[s.rank]);
             if (all_.nodes[s.node] != all_.ranks[s.rank]) out << " on " << printable(all_.nodes[s.node]);
             std::string const section = all_.sections.size() > 1 ? all_.sections[s.section] : "";
-            out << ' ' << straggler_text(s, section, watch_.share_of_rank(s.rank), all_.unit) << '\n';
+            out << ' ' << straggler_text(s, section, watch_.share_of_rank(s.rank), all_.unit);
+            if (cost_) out << ' ' << replacement_text(watch_.replace(s.rank, *cost_));
+            out << '\n';
         }
         if (watch_.stragglers().empty()) out << "No rank is significantly slower than the others.\n";
         out << "\nA step takes " << time_text(loss_.seconds) << all_.unit << ", without stragglers "
@@ -144,6 +152,14 @@ class printer {
     [[nodiscard]] static ordered_json name_json(names const& of, std::uint32_t i) {
         return valid_utf8(of[i]);
     }
+    [[nodiscard]] std::string replacement_text(straggle::gang::replacement const& r) const {
+        if (!(r.gain_per_step > 0)) return "It is slow on any node.";
+        auto const signed_time = [](double x) { return x < 0 ? "-" + time_text(-x) : time_text(x); };
+        return std::string("A different node is ") + (r.is_worth ? "" : "not ") +
+               "worth a restart: " + counted(r.nodes_waiting, "other node") +
+               (r.nodes_waiting == 1 ? " gains " : " gain ") + signed_time(r.gain) + all_.unit + " (" +
+               signed_time(r.low) + " to " + signed_time(r.high) + ") each.";
+    }
     void share_sentence(std::ostream& out, char const* what, names const& of, share_of share) const {
         if (of.size() < 2) return;
         out << "Explained by " << what << ":";
@@ -155,17 +171,23 @@ class printer {
     reports const& all_;
     Watch& watch_;
     straggle::gang::step_loss loss_;
+    std::optional<straggle::gang::replacement_cost> cost_;
 };
 
 template <class Fields>
 void print(std::ostream& out, options const& o, reports const& all, Fields fields) {
     auto watch = straggle::gang::step_watch_of<step_report>(fields);
-    for (read_report const& r : all.rows) watch.observe(r.told);
+    std::optional<std::int64_t> last;
+    for (read_report const& r : all.rows) {
+        if (last && r.told.step != last) watch.close(*last);
+        last = r.told.step;
+        watch.observe(r.told);
+    }
     watch.close(std::numeric_limits<std::int64_t>::max());
     if (watch.counts().steps == 0)
         throw failure(exit_status::bad_input,
                       name_of(o.files.front()) + ": no report of a step could be used");
-    printer const p(all, watch);
+    printer const p(o, all, watch);
     if (o.format == output_format::json)
         out << p.json().dump(2) << '\n';
     else

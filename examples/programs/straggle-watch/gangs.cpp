@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::size_t most_sections = 8; // of the library
 
+// Steps repeat after a restart. For the library they go on, so that restarts, too, are believed once most
+// ranks report them.
+constexpr std::int64_t steps_between_restarts = std::int64_t{1} << 48, most_restarts = (1 << 15) - 1;
+
 // Times and costs: not negative.
 std::optional<double> length_in(members& m, member what) {
     auto const x = m.time(what);
@@ -58,12 +62,15 @@ void gangs::report(members& m) {
     std::string_view const job = m.needed_name(member::job), rank = m.needed_name(member::rank),
                            node = m.needed_name(member::node);
     auto const section = m.sent_name(member::section), stage = m.sent_name(member::stage);
-    auto const step = m.count(member::step), told_restarts = m.count(member::restarts);
+    auto const step = m.count(member::step);
+    std::int64_t const restarts = m.count(member::restarts).value_or(0);
     auto const arrived = m.time(member::arrived), duration = length_in(m, member::duration),
                waited = length_in(m, member::waited), restart_cost = length_in(m, member::restart_cost),
                since_checkpoint = length_in(m, member::since_checkpoint),
                steps_left = length_in(m, member::steps_left);
     if (!step) m.fail(fault::missing_member, member::step);
+    if (step >= steps_between_restarts) m.fail(fault::bad_value, member::step);
+    if (restarts > most_restarts) m.fail(fault::bad_value, member::restarts);
     if (!arrived && !duration) m.fail(fault::missing_member, member::duration);
     if (arrived && duration) m.fail(fault::bad_value, member::arrived);
     if (waited && !(waited <= duration)) m.fail(fault::bad_value, member::waited);
@@ -73,8 +80,6 @@ void gangs::report(members& m) {
     to.last = ++seen_;
     if (std::holds_alternative<by_arrival>(to.watch) != arrived.has_value())
         return m.fail(fault::bad_value, arrived ? member::arrived : member::duration);
-    std::int64_t const restarts = told_restarts.value_or(to.restarts);
-    if (restarts < to.restarts) return m.fail(fault::closed_step, member::restarts);
     std::uint32_t const r = number_of(to.names.ranks, rank, most_names_),
                         n = number_of(to.names.nodes, node, most_names_),
                         c = number_of(to.names.sections, section.value_or(""), most_sections),
@@ -88,13 +93,14 @@ void gangs::report(members& m) {
     if (since_checkpoint) to.since_checkpoint = *since_checkpoint;
     bool const is_used = std::visit(
         [&](auto& watch) {
-            if (restarts > to.restarts) watch.restart();
-            return watch.observe({step, r, n, c, s, arrived ? arrived : duration, waited});
+            std::uint64_t const before = watch.counts().used;
+            bool const is_open = watch.observe({restarts * steps_between_restarts + *step, r, n, c, s,
+                                                arrived ? arrived : duration, waited});
+            used += watch.counts().used - before; // of wrong steps, reports are given up
+            return is_open;
         },
         to.watch);
-    to.restarts = restarts;
-    if (!is_used) return m.fail(fault::closed_step, member::step);
-    ++used;
+    if (!is_used) m.fail(fault::closed_step, member::step);
 }
 
 template <class Watch>
@@ -103,17 +109,13 @@ json gangs::describe(gang const& g, Watch& watch, bool lists_all, bool advises) 
     auto const slow = watch.stragglers();
     if (slow.empty() && !lists_all) return nullptr;
     json rows = json::array();
-    for (auto const& s : slow.first((std::min)(slow.size(), most_rows))) {
+    for (auto s : slow.first((std::min)(slow.size(), most_rows))) {
+        s.since %= steps_between_restarts;
         rows.push_back(program::straggler_json(watch, s, g.names, name));
         json& advice = rows.back()["replace"];
         if (advises && g.restart_cost && g.steps_left) {
-            auto const gain = watch.replace(s.rank, {*g.restart_cost, g.since_checkpoint, *g.steps_left});
-            advice = {{"gain_per_step", gain.gain_per_step},
-                      {"low", gain.low},
-                      {"high", gain.high},
-                      {"gain", gain.gain},
-                      {"pays_after", gain.pays_after},
-                      {"is_worth", gain.is_worth}};
+            advice = program::replacement_json(
+                watch.replace(s.rank, {*g.restart_cost, g.since_checkpoint, *g.steps_left}));
         }
         std::string const section = g.names.sections.size() > 1 ? g.names.sections[s.section] : "";
         rows.back()["reason"] = program::straggler_text(s, section, watch.share_of_rank(s.rank), "");

@@ -72,8 +72,7 @@ class gangs {
         std::string job; // as sent
         std::variant<by_duration, by_arrival> watch;
         program::gang_names<sent_names> names{};
-        std::uint64_t last = 0;    // number of its last report
-        std::int64_t restarts = 0; // from a checkpoint
+        std::uint64_t last = 0; // number of its last report
         std::optional<double> restart_cost{}, steps_left{};
         double since_checkpoint = 0;
 

@@ -68,15 +68,16 @@ enum class step_rejection : std::uint8_t {
     missing_field, ///< the step, the rank or the time is an empty optional
     bad_time,      ///< not finite, negative, or waited longer than it took
     late,          ///< its step is closed
+    ahead,         ///< its step is one that most ranks did not reach
     no_room,       ///< a rank, section, stage or node beyond the limits of the options
 };
 /// Number of reasons, for `record::reason_counts`.
 [[nodiscard]] constexpr std::size_t reason_count(step_rejection) noexcept {
-    return 4;
+    return 5;
 }
 /// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(step_rejection r) noexcept {
-    constexpr std::array<std::string_view, 4> names{"missing_field", "bad_time", "late", "no_room"};
+    constexpr std::array<std::string_view, 5> names{"missing_field", "bad_time", "late", "ahead", "no_room"};
     return names[static_cast<std::size_t>(r)];
 }
 

@@ -82,14 +82,15 @@ struct replacement_cost {
     double steps_left = 0;       ///< remaining steps of the job, or until it would restart anyway
 };
 
-/// Whether to restart the gang without a node.
+/// Whether to restart the gang without a node. Each node of the gang gains as much.
 struct replacement {
-    double gain_per_step = 0;                                    ///< expected gain of the gang
-    double low = 0;                                              ///< lower end of its interval
-    double high = 0;                                             ///< upper end
+    double gain_per_step = 0;                                    ///< expected time saved in each step
     double gain = 0;                                             ///< over the remaining steps, minus the cost
+    double low = 0;                                              ///< lower end of the interval of `gain`
+    double high = 0;                                             ///< upper end
+    std::size_t nodes_waiting = 0;                               ///< the other nodes of the gang
     double pays_after = std::numeric_limits<double>::infinity(); ///< number of steps
-    bool is_worth = false; ///< the lower end exceeds the cost, and the rank stays slow
+    bool is_worth = false; ///< `low` is above 0, and the rank stays slow
 };
 
 /// Finds the ranks that a gang waits for.
@@ -106,17 +107,17 @@ struct replacement {
 ///
 /// @par Example
 /// `auto watch = gang::step_watch_of<report>(gang::step_fields{.step = &report::step, .rank = ...});`
-/// `observe` each report; call `close(step)` when all reports of a step have arrived, or let reports of the
-/// fourth step after it close it. Then call `stragglers()` and `loss()`.
+/// `observe` each report; call `close(step)` when all reports of a step have arrived, or let the reports of
+/// most ranks of the fourth step after it close it. Then call `stragglers()` and `loss()`.
 ///
 /// @tparam Report the user's type
 /// @tparam Fields a `step_fields`
 /// @par Cost
 /// `observe` O(1), and each closed step O(ranks (sections + stages)). Memory: about 250 bytes per rank, plus
-/// 4 open steps of 192; allocates nothing once all ranks have reported
+/// 192 for each open step, of which there are at most 8; allocates nothing once all ranks have reported
 /// @par Guarantees
-/// deterministic; independent of the unit of time. Only allocation and the caller's own code can throw. One
-/// thread at a time
+/// deterministic; independent of the unit of time; no rank alone closes a step by a wrong step number. Only
+/// allocation and the caller's own code can throw. One thread at a time
 /// @par Accuracy
 /// gaps are assumed to be normal in logarithms; with two ranks in a stage, each is compared with the other; a
 /// stage in which most ranks are slow looks usual
@@ -157,14 +158,18 @@ class step_watch {
     }
 
     /// Adds a report.
-    /// @return whether it is used; if not, `counts` has the reason
+    /// @return whether it is used; if not, `counts` has the reason. If later the step turns out to be one
+    /// that other ranks do not reach, it is counted as rejected after all
     bool observe(Report const& report) {
         ++counts_.seen;
+        std::uint64_t const dropped = core_.dropped();
         std::optional<step_rejection> const why = take(report);
         if (why)
             ++counts_.rejected[*why];
         else
             ++counts_.used;
+        counts_.used -= core_.dropped() - dropped;
+        counts_.rejected[step_rejection::ahead] = core_.dropped();
         counts_.steps = core_.steps();
         return !why;
     }
@@ -247,15 +252,16 @@ class step_watch {
         if (evidence.has_moved()) return out; // it is slow wherever it runs
         detail::fading_moments const& saved = evidence.saved();
         auto const ci = saved.interval(core_.tail(), 0);
-        out.gain_per_step = saved.mean;
-        out.low = (std::max)(ci.low, 0.0);
-        out.high = ci.high;
         double const paid = cost.restart + cost.since_checkpoint;
-        out.gain = out.gain_per_step * cost.steps_left - paid;
+        out.gain_per_step = saved.mean;
+        out.gain = saved.mean * cost.steps_left - paid;
+        out.low = (std::max)(ci.low, 0.0) * cost.steps_left - paid;
+        out.high = ci.high * cost.steps_left - paid;
+        out.nodes_waiting = core_.nodes() - 1;
         if (out.gain_per_step > 0) out.pays_after = paid / out.gain_per_step;
         // Rent before buying (ski rental), and learn from purchases.
         bool const lasts = evidence.lost() >= 0.5 * paid + 2 * core_.replaced();
-        out.is_worth = out.low * cost.steps_left > paid && lasts;
+        out.is_worth = out.low > 0 && lasts;
         return out;
     }
 
@@ -294,8 +300,7 @@ class step_watch {
             return step_rejection::no_room;
         }
         auto const at = static_cast<std::int64_t>(detail::unwrap(step));
-        core_.place(rank, node, stage, at);
-        if (!core_.report(at, rank, section, took, waited)) return step_rejection::late;
+        if (!core_.report(at, {rank, node, stage}, section, took, waited)) return step_rejection::late;
         return std::nullopt;
     }
     // Drops names beyond the limits.
@@ -311,7 +316,9 @@ class step_watch {
         if constexpr (detail::given<decltype(Fields::node)>) {
             auto const& node = detail::project(fields_.node, report);
             if (detail::is_present(node)) return nodes_.insert(detail::unwrap(node));
-            return rank < core_.ranks().size() ? core_.ranks()[rank].node : 0u;
+            std::uint32_t const known =
+                rank < core_.ranks().size() ? core_.ranks()[rank].node : detail::gang_core::nowhere;
+            return known == detail::gang_core::nowhere ? nodes_.insert(node_id{}) : known;
         } else {
             return rank;
         }

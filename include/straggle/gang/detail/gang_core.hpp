@@ -28,37 +28,36 @@ struct gang_sums {
 
 class gang_core {
   public:
-    static constexpr std::int64_t open_steps = 4;
+    static constexpr std::int64_t open_steps = 4; // a step is closed by the fourth one after it
+    static constexpr std::size_t most_open = 8;   // with those that few ranks have reached
     static constexpr std::size_t max_sections = 8;
+    static constexpr std::int64_t no_step = std::numeric_limits<std::int64_t>::lowest();
     static constexpr double remembered_steps = 4096; // beyond these, replacements fade
 
     gang_core(double least_slowdown, double steps_per_error, bool by_arrival)
         : least_(std::log(least_slowdown)), steps_per_error_(steps_per_error), by_arrival_(by_arrival) {}
 
-    // Sets the node of a rank, and which ranks do the same work.
-    void place(std::uint32_t rank, std::uint32_t node, std::uint32_t stage, std::int64_t step) {
-        if (rank >= ranks_.size()) {
-            ranks_.resize(rank + std::size_t{1});
+    // Where a rank runs; ranks of a stage do the same work.
+    struct place {
+        std::uint32_t rank, node, stage;
+    };
+
+    // False if the step is closed.
+    bool report(std::int64_t step, place const& from, std::uint32_t section, double took, double waited) {
+        if (step <= closed_ || is_far_before(step, reached_)) return false;
+        if (from.rank >= ranks_.size()) {
+            ranks_.resize(from.rank + std::size_t{1});
             sums_.rank.resize(ranks_.size());
         }
-        if (stage >= stages_) stages_ = stage + std::size_t{1};
-        rank_row& r = ranks_[rank];
-        if (r.is_placed && r.node != node) replaced_ += r.evidence.move(step);
-        r.node = node;
-        r.stage = stage;
-        r.is_placed = true;
-    }
-
-    // False if the step is closed. Closes steps that are `open_steps` older first.
-    bool report(std::int64_t step, std::uint32_t rank, std::uint32_t section, double took, double waited) {
-        open_step* const s = open(step);
-        if (s == nullptr) return false;
+        open_step* const s = &open(step);
+        set_place(from);
         if (section >= sections_) {
             sections_ = section + std::size_t{1};
             sums_.section.resize(sections_);
         }
-        std::size_t const at = rank * max_sections + section;
+        std::size_t const at = from.rank * max_sections + section;
         if (at >= s->cells.size()) s->cells.resize((std::max)(at + 1, ranks_.size() * max_sections));
+        bool const is_first = !has_reported(*s, from.rank);
         cell& c = s->cells[at];
         if (by_arrival_) {
             c.work = took; // the arrival time, until the step is closed
@@ -69,6 +68,10 @@ class gang_core {
             c.reports += 1;
         }
         s->reports += 1;
+        if (is_first) {
+            ++s->ranks;
+            reach(*s);
+        }
         return true;
     }
 
@@ -80,18 +83,23 @@ class gang_core {
     void restart() {
         for (open_step& s : steps_) recycle(s);
         steps_.clear();
-        closed_ = std::numeric_limits<std::int64_t>::lowest();
+        closed_ = reached_ = no_step;
+        enough_ = 2;
         released_ = std::numeric_limits<double>::quiet_NaN();
     }
 
+    static constexpr std::uint32_t nowhere = (std::numeric_limits<std::uint32_t>::max)();
     struct rank_row {
         rank_evidence evidence;
         double last = 0, best = std::numeric_limits<double>::infinity(), usual = 0; // log work
-        std::uint32_t node = 0, stage = 0;
-        bool is_placed = false, has_last = false;
+        std::uint32_t node = nowhere, stage = 0;
+        bool has_last = false;
         std::array<double, max_sections> excess{}; // per section, fading: seconds above the median rank
     };
     [[nodiscard]] std::vector<rank_row> const& ranks() const noexcept { return ranks_; }
+    // Reports of steps that the gang did not reach.
+    [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
+    [[nodiscard]] std::size_t nodes() const noexcept { return nodes_; }
     [[nodiscard]] gang_sums const& sums() const noexcept { return sums_; }
     [[nodiscard]] std::uint64_t steps() const noexcept { return steps_closed_; }
     // Seconds that the gang waited for ranks before they moved to a different node; they fade.
@@ -115,24 +123,71 @@ class gang_core {
     };
     struct open_step {
         std::int64_t step = 0;
+        std::size_t ranks = 0; // that reported
         std::uint64_t reports = 0;
         std::vector<cell> cells; // by rank, then section
     };
 
-    open_step* open(std::int64_t step) {
-        if (step <= closed_) return nullptr;
-        while (!steps_.empty() && steps_.front().step + open_steps <= step) close_first();
-        auto at =
-            std::find_if(steps_.begin(), steps_.end(), [=](open_step const& s) { return s.step >= step; });
-        if (at != steps_.end() && at->step == step) return &*at;
+    void set_place(place const& from) {
+        if (from.stage >= stages_) stages_ = from.stage + std::size_t{1};
+        rank_row& r = ranks_[from.rank];
+        r.stage = from.stage;
+        if (r.node == from.node) return;
+        if (from.node >= ranks_on_.size()) ranks_on_.resize(from.node + std::size_t{1});
+        if (r.node != nowhere) {
+            replaced_ += r.evidence.move();
+            if (--ranks_on_[r.node] == 0) --nodes_;
+        }
+        if (++ranks_on_[from.node] == 1) ++nodes_;
+        r.node = from.node;
+    }
+
+    static bool is_far_before(std::int64_t step, std::int64_t later) noexcept {
+        return later >= no_step + open_steps && step <= later - open_steps;
+    }
+    open_step& open(std::int64_t step) {
+        auto const is_before = [step](open_step const& s) { return s.step < step; };
+        auto at = std::find_if_not(steps_.begin(), steps_.end(), is_before);
+        if (at != steps_.end() && at->step == step) return *at;
+        if (steps_.size() == most_open) {
+            make_way();
+            at = std::find_if_not(steps_.begin(), steps_.end(), is_before);
+        }
         at = steps_.insert(at, open_step{});
         at->step = step;
         if (!spare_.empty()) {
             at->cells.swap(spare_.back());
             spare_.pop_back();
         }
-        return &*at;
+        return *at;
     }
+    [[nodiscard]] static bool has_reported(open_step const& s, std::uint32_t rank) noexcept {
+        auto const first = s.cells.begin() + static_cast<std::ptrdiff_t>(rank * max_sections);
+        return std::any_of(first, first + max_sections, [](cell const& c) { return c.reports > 0; });
+    }
+    // A gang has reached a step once most ranks report it: a wrong step number of one rank closes nothing.
+    bool reach(open_step const& s) {
+        if (s.ranks < enough_ || s.step <= reached_) return false;
+        std::int64_t const step = s.step;
+        while (is_far_before(steps_.front().step, step)) close_first();
+        reached_ = step;
+        return true;
+    }
+    // Too many steps are open that the gang has not reached. Most ranks may be gone, so fewer suffice; else
+    // the step of the fewest ranks is wrong.
+    void make_way() {
+        if (enough_ > fewest()) --enough_;
+        for (std::size_t i = steps_.size(); i > 0; --i)
+            if (reach(steps_[i - 1]) && steps_.size() < most_open) return;
+        auto worst = steps_.end() - 1;
+        for (auto s = worst; s != steps_.begin() && (s - 1)->step > reached_; --s)
+            if ((s - 1)->ranks < worst->ranks) worst = s - 1;
+        dropped_ += worst->reports;
+        spare_.reserve(most_open);
+        recycle(*worst);
+        steps_.erase(worst);
+    }
+    [[nodiscard]] std::size_t fewest() const noexcept { return (std::min)(ranks_.size(), std::size_t{2}); }
     void recycle(open_step& s) {
         std::fill(s.cells.begin(), s.cells.end(), cell{});
         spare_.push_back(std::move(s.cells));
@@ -144,6 +199,7 @@ class gang_core {
         if (by_arrival_) work_from_arrivals(s);
         weigh(s);
         closed_ = s.step;
+        enough_ = (std::max)(s.ranks / 2 + 1, fewest());
         replaced_ *= 1 - 1 / remembered_steps;
         ++steps_closed_;
         recycle(s);
@@ -151,7 +207,7 @@ class gang_core {
     }
 
     void make_room() {
-        spare_.reserve(spare_.size() + 1);
+        spare_.reserve(most_open);
         group_.reserve(ranks_.size());
         work_.resize(ranks_.size());
         order_.reserve(max_sections);
@@ -296,8 +352,11 @@ class gang_core {
     std::size_t stages_ = 0, sections_ = 0;
     std::vector<open_step> steps_; // in order
     std::vector<std::vector<cell>> spare_;
-    std::int64_t closed_ = std::numeric_limits<std::int64_t>::lowest();
-    std::uint64_t steps_closed_ = 0;
+    std::int64_t closed_ = no_step, reached_ = no_step;
+    std::size_t enough_ = 2;              // ranks that reach a step
+    std::vector<std::uint32_t> ranks_on_; // by node
+    std::size_t nodes_ = 0;               // with ranks
+    std::uint64_t steps_closed_ = 0, dropped_ = 0;
     double released_ = std::numeric_limits<double>::quiet_NaN();
     fading_moments variance_{1, 0.0025, 0}; // of a gap; 5 % until something is known
     gang_sums sums_;

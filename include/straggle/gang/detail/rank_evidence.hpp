@@ -55,10 +55,11 @@ class rank_evidence {
         double const drift = (gap - least) / (std::max)(floor, 0.01);
         sum_ = (std::min)((std::max)(sum_ + drift, 0.0), most);
         if (!(sum_ > 0)) {
-            begin(step + 1);
+            clear();
             has_moved_ = false;
             lost_ *= 1 - 1 / fading_moments::memory;
         } else {
+            if (!(gaps_.n > 0)) since_ = step;
             gaps_.add(gap);
         }
     }
@@ -68,10 +69,10 @@ class rank_evidence {
     }
     // It runs on a different node from here on: earlier data do not apply to that node.
     // Returns `lost()`.
-    double move(std::int64_t step) noexcept {
+    double move() noexcept {
         has_moved_ = sum_ > 0;
         sum_ = 0;
-        begin(step);
+        clear();
         return std::exchange(lost_, 0.0);
     }
 
@@ -89,10 +90,9 @@ class rank_evidence {
     [[nodiscard]] bool has_moved() const noexcept { return has_moved_; }
 
   private:
-    void begin(std::int64_t step) noexcept {
+    void clear() noexcept {
         gaps_.clear();
         saved_.clear();
-        since_ = step;
     }
     fading_moments gaps_, saved_;
     double sum_ = 0, lost_ = 0;
