@@ -39,7 +39,7 @@ void report_step(watch_type& watch, int step, int ranks) {
 TEST_CASE("step_watch: a failed allocation loses no step") {
     auto const made = [] {
         watch_type watch(fields);
-        for (int step = 0; step < 6; ++step) report_step(watch, step, 5);
+        for (int step = 0; step < 3; ++step) report_step(watch, step, 5); // none is closed yet
         return watch;
     };
     auto const seen = [](watch_type& watch) {
@@ -49,7 +49,7 @@ TEST_CASE("step_watch: a failed allocation loses no step") {
         return std::tuple(out, loss.steps, loss.seconds, loss.without_stragglers);
     };
     check_failures(
-        "close", made, [](watch_type& watch) { watch.close(5); }, seen, straggle_test::promise::usable);
+        "close", made, [](watch_type& watch) { watch.close(2); }, seen, straggle_test::promise::usable);
 }
 
 } // namespace
