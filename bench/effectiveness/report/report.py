@@ -90,15 +90,10 @@ class Report:
                          f"{100 * self.share(p, ['wasted'], ['useful', 'wasted']):.1f}",
                          f"{100 * self.share(p, ['copies'], ['attempts']):.1f}",
                          f"{100 * self.share(p, ['won'], ['copies']):.0f}" if self.share(p, ["copies"], ["jobs"]) else "",
-                         f"{hours:.1f}", f"{100 * weak:.0f}", f"{self.cost(p):.0f}"])
+                         f"{hours:.1f}", f"{100 * weak:.0f}"])
         head = ["policy", "", "mean %", "median %", "p99 %", "passes", "hurts", "undecided: passes / hurts / open",
-                "waste %", "copies %", "won %", "healthy node-hours out", "weak time out %", "us a decision"]
-        return table(head, ["---", "---"] + ["---:"] * 12, rows)
-
-    def cost(self, policy):
-        runs = [run for s in self.known(policy) for run in self.all.runs[s][policy].values()]
-        n = sum(run["decisions"] for run in runs)
-        return sum(run["decisions"] * run["decision_us"] for run in runs) / n if n else 0
+                "waste %", "copies %", "won %", "healthy node-hours out", "weak time out %"]
+        return table(head, ["---", "---"] + ["---:"] * 11, rows)
 
     def against_best(self):
         """By scenario: the best rival, its change, and our change against it."""
