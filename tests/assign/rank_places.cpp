@@ -83,6 +83,32 @@ TEST_CASE("rank_places: ties go to the emptier node, then spread over tasks, in 
     CHECK(first.size() == 7);
 }
 
+TEST_CASE("rank_places: where company slows tasks, an empty node comes before a faster one that is crowded") {
+    std::vector<free_place> nodes{{.row = 0, .free = 1, .slots = 5, .slowdown = 1, .crowding = 0.4},
+                                  {.row = 1, .free = 5, .slots = 5, .slowdown = 1.3, .crowding = 0.4}};
+    // All others are busy: 0.4 for the task, and as much for them.
+    auto const out = ranked(nodes, 10, 0);
+    REQUIRE(out.size() == 2);
+    CHECK(out[0].row == 1);
+    CHECK(out[0].end == 13);
+    CHECK(out[1].end == doctest::Approx(10 * std::exp(0.4)));
+    for (free_place& n : nodes) n.crowding = 0;
+    CHECK(ranked(nodes, 10, 0)[0].row == 0);
+
+    // One after the other, as each would be ranked by then.
+    for (free_place& n : nodes) n.crowding = 0.4;
+    nodes[0].free = 5;
+    std::vector<detail::queued_place> queue;
+    std::vector<ranked_place> filled, one;
+    auto twin = nodes;
+    CHECK(assign::fill_places(nodes, 10, 0, 3, 10, queue, filled) == 10);
+    for (ranked_place const& p : filled) {
+        assign::rank_places(twin, 10, 0, 3, one);
+        CHECK(one.front() == p);
+        --twin[p.row].free;
+    }
+}
+
 TEST_CASE("rank_places: allocates nothing with memory that is there") {
     std::vector<free_place> nodes(500, free_place{0, 1, 4, node_state::healthy, 1.2});
     std::vector<ranked_place> out;

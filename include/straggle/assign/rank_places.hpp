@@ -29,6 +29,7 @@ struct free_place {
     double slowdown = 1;      ///< how many times as long a task takes there
     bool fails = false;       ///< its latest attempts failed
     std::uint32_t number = 0; ///< of the node, the same in every call
+    double crowding = 0;      ///< logarithm of how many times as long if all other slots are busy
 };
 
 /// A node for a new task, and when the task would end there.
@@ -66,20 +67,29 @@ class place_order {
                          : !(waiting_ < std::numeric_limits<double>::infinity());
     }
     // Sort by one number: steps of 3 %, offset for other states and failing nodes, with the share of busy
-    // slots as the fraction, to 34 bits.
+    // slots as the fraction, to 34 bits. A task slows the others there by as much as they slow it.
     [[nodiscard]] static double key(assign::free_place const& n) noexcept {
         constexpr double steps = 65536;
-        double const step = std::floor(std::log(n.slowdown) / 0.03 + 0.5) + steps / 2;
+        double const longer = std::log(n.slowdown) + 2 * n.crowding * others(n);
+        double const step = std::floor(longer / 0.03 + 0.5) + steps / 2;
         double const behind = (n.state == node_state::healthy ? 0.0 : 2.0) + (n.fails ? 1.0 : 0.0);
         return behind * steps + std::clamp(step, 0.0, steps - 1) + busy(n);
     }
     // The key after the free slots have changed.
     [[nodiscard]] static double key_again(double key, assign::free_place const& n) noexcept {
-        return std::floor(key) + busy(n);
+        return n.crowding > 0 ? place_order::key(n) : std::floor(key) + busy(n);
     }
-    [[nodiscard]] double end(assign::free_place const& n) const noexcept { return time_ * n.slowdown; }
+    [[nodiscard]] double end(assign::free_place const& n) const noexcept {
+        double const alone = time_ * n.slowdown;
+        return n.crowding > 0 ? alone * std::exp(n.crowding * others(n)) : alone;
+    }
 
   private:
+    // The share of the other slots that are busy beside a new task.
+    [[nodiscard]] static double others(assign::free_place const& n) noexcept {
+        return n.free < n.slots && n.slots > 1 ? static_cast<double>(n.slots - n.free) / (n.slots - 1.0)
+                                               : 0.0;
+    }
     [[nodiscard]] static double busy(assign::free_place const& n) noexcept {
         return 1 - (n.free < n.slots ? static_cast<double>(n.free) / n.slots : 1.0);
     }
@@ -106,11 +116,11 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// Ranks the free nodes for a new task, best first.
 ///
 /// Nodes that fail come after all others of their state: otherwise a quickly failing task would return to the
-/// same idle node forever. Healthy nodes are ordered by the task's time there; differences below 3 % count as
-/// ties, which go to the node with the largest share of idle slots, then by a hash of node and task: so ties
-/// spread, and the same facts give the same answer for any order of the nodes. A last resort follows only if
-/// the task would end there before it would end on a healthy slot it has to wait for; if a healthy slot is
-/// free, there is no wait.
+/// same idle node forever. Healthy nodes are ordered by the task's time there, and by how much it slows the
+/// tasks beside it; differences below 3 % count as ties, which go to the node with the largest share of idle
+/// slots, then by a hash of node and task: so ties spread, and the same facts give the same answer for any
+/// order of the nodes. A last resort follows only if the task would end there before it would end on a
+/// healthy slot it has to wait for; if a healthy slot is free, there is no wait.
 ///
 /// Source: ours.
 /// @param usual time of the task on a node of slowdown 1; 0: unknown

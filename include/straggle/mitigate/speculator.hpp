@@ -305,11 +305,18 @@ class speculator {
     [[nodiscard]] double read_places(new_task const& task, std::span<place_row const> places,
                                      cluster_load const& load) {
         free_.clear();
+        double const crowding = scan_.siblings().crowding();
         healthy_slots told;
         for (std::size_t i = 0; i < places.size(); ++i) {
             place_row const& p = places[i];
-            free_.push_back({static_cast<std::uint32_t>(i), p.hung ? 0 : p.free, p.slots, p.state,
-                             detail::believed(p.slow), p.fails, p.node});
+            free_.push_back({.row = static_cast<std::uint32_t>(i),
+                             .free = p.hung ? 0 : p.free,
+                             .slots = p.slots,
+                             .state = p.state,
+                             .slowdown = detail::believed(p.slow),
+                             .fails = p.fails,
+                             .number = p.node,
+                             .crowding = crowding});
             told.add(p);
         }
         // Nodes without a free slot may be omitted: one present at the last plan and not passed now is full.

@@ -152,8 +152,7 @@ class sibling_times {
 
     /// The parts of a task's time, for `detect::cause_of`. Unlike `factor`, best estimates.
     ///
-    /// How time grows with the crowd is learned within jobs, over all kinds; it explains times and does not
-    /// predict them.
+    /// How time grows with the crowd is learned within jobs, over all kinds.
     /// @param job and `kind`: as in `observe`
     /// @param task its age and slowdown are ignored
     /// @param of the job's, by `outlook`
@@ -171,6 +170,14 @@ class sibling_times {
         if (task.crowd >= 0 && j && j->crowd.n > 0)
             out.crowd = part_of(all_crowd_.from_none(), task.crowd - j->crowd.x);
         return out;
+    }
+
+    /// How much longer a task takes if all other slots of its node are busy: logarithm of a factor, shrunk by
+    /// its uncertainty, 0 if it may be chance.
+    [[nodiscard]] double crowding() const noexcept {
+        detail::input_effect const e = all_crowd_.from_none();
+        double const square = e.mean() * e.mean(), error = e.deviation() * e.deviation();
+        return square > error ? e.mean() * (1 - error / square) : 0.0;
     }
 
     /// The job is over: adds it to its kind and drops it.

@@ -261,8 +261,13 @@ class copy_stage {
         free_.clear();
         for (std::size_t i = 0; i < places.size(); ++i) {
             place_row const& p = places[i];
-            free_.push_back({static_cast<std::uint32_t>(i), is_open(p) ? p.free : 0, p.slots, p.state,
-                             expected_slowdown(p), p.fails, p.node});
+            free_.push_back({.row = static_cast<std::uint32_t>(i),
+                             .free = is_open(p) ? p.free : 0,
+                             .slots = p.slots,
+                             .state = p.state,
+                             .slowdown = expected_slowdown(p),
+                             .fails = p.fails,
+                             .number = p.node});
         }
         assign::rank_places(span_of(free_), 1, 0, task, ranked_);
         order_.clear();
