@@ -18,8 +18,8 @@ namespace straggle::inline STRAGGLE_ABI::mitigate {
 /// `mitigator m{attempts, running, nodes, {}, mitigate::stages{.tasks =
 /// detect::straggler_scan{detect::late{}}, .copies = assign::assigner{assign::expected_gain{},
 /// assign::copies_per_task{1}}}};`
-/// @tparam Nodes which nodes to avoid, and for how long: a `blacklist::node_weighing`, such as `node_stage` or
-/// a `blacklist::ranking_stage` with any ranking, selection, exclusion and limits
+/// @tparam Nodes which nodes to avoid, and for how long: a `blacklist::node_weighing`, such as `node_stage`
+/// or a `blacklist::ranking_stage` with any ranking, selection, exclusion and limits
 /// @tparam Tasks which running tasks are late: a `detect::straggler_scan` with any detector. It gets jobs as
 /// `job_view`s: up to 4096 times of ended tasks each, running tasks with their latest progress; `row` is the
 /// index of the user's record. The time a late task has left is predicted from its siblings and its progress,
