@@ -317,6 +317,9 @@ TEST_CASE("step_watch: a wrong step number silences no gang") {
             }
             CHECK(watch.counts().steps >= 15);
             CHECK(refused <= 20);
+            auto const& counts = watch.counts();
+            CHECK(counts.seen == counts.used + counts.rejected.total());
+            CHECK((wrong.step < 0 || counts.rejected[gang::step_rejection::ahead] > 0));
             REQUIRE(watch.stragglers().size() == 1);
             CHECK(watch.stragglers()[0].rank == 1);
         }
@@ -380,6 +383,23 @@ TEST_CASE("step_watch: ranks are compared only with those of their stage") {
     // The group with the most to do decides how long a step takes: the slow rank costs nothing.
     CHECK(watch.loss().share() < 0.05);
     CHECK(slow.loss_per_step < 0.05);
+}
+
+TEST_CASE("step_watch: ranks whose node is not known are on one node without a name") {
+    struct somewhere {
+        int step, rank;
+        std::optional<std::string> node;
+        double work;
+    };
+    auto watch = gang::step_watch_of<somewhere>(gang::step_fields{.step = &somewhere::step,
+                                                                  .rank = &somewhere::rank,
+                                                                  .node = &somewhere::node,
+                                                                  .duration = &somewhere::work});
+    for (int step = 0; step < 20; ++step)
+        for (int r = 0; r < 4; ++r) watch.observe({step, r, {}, r == 2 ? 2.0 : 1.0});
+    REQUIRE(watch.stragglers().size() == 1);
+    CHECK(watch.stragglers()[0].node.empty());
+    CHECK(watch.replace(2, {.steps_left = 10}).nodes_waiting == 0);
 }
 
 TEST_CASE("step_watch: another unit of time, the same ranks") {

@@ -155,8 +155,7 @@ void declare(CLI::App& app, arguments& a) {
                    "table without a header; job=name+name for names of two columns")
         ->type_name("KEY=NAME,...")
         ->allow_extra_args(false);
-    app.add_flag("--steps", a.steps,
-                 "reports of steps of a gang, see below; only --columns, --format, --quiet and");
+    app.add_flag("--steps", a.steps, "reports of steps of a gang, see below; with few other options");
     app.add_option("--restart-cost", a.restart_cost,
                    "with --steps: time to restart the gang, and work lost since its last\n"
                    "checkpoint, in the unit of the reports")
