@@ -30,7 +30,7 @@ TEST_CASE("assigner: one straggler goes to the node of the largest profit") {
     assign::assigner a(told{});
     task const t{.hosts = {"a"}, .worth = {90.9, 20.5, 30.5, 30.9, 25.9}};
     auto const all = hosts(5);
-    assign::backup_choice const& choice = a.choose_for(t, all, predict);
+    assign::backup_choice const& choice = a.choose_for(t, all, predicted_time);
     REQUIRE(choice.copy);
     CHECK(choice.copy->node == 3); // the same profit as node 2, but it wins more often
     CHECK(choice.copy->value.profit == 30);
@@ -74,7 +74,7 @@ TEST_CASE("assigner: what must never run twice gets no copy, and none goes where
     auto const& plan = a.choose(tasks, fields, nodes, host_fields, takes_ten);
     CHECK(plan.choices[0].reason == assign::backup_refusal::may_not_copy);
     CHECK(plan.choices[0].nodes == assign::node_counts{}); // nobody was looked at
-    CHECK(nodes_of(plan) == places{nowhere, 1, 2, nowhere});
+    CHECK(nodes_of(plan) == targets{nowhere, 1, 2, nowhere});
     CHECK(plan.choices[2].nodes[assign::backup_refusal::cannot_run] == 1);
     CHECK(plan.choices[3].reason == assign::backup_refusal::cannot_run);
     CHECK(plan.choices[3].nodes[assign::backup_refusal::cannot_run] == 2);
@@ -107,7 +107,7 @@ TEST_CASE("assigner: what the guide says of tasks that may not, or cannot") {
     assign::assigner a;
     auto const& plan =
         a.choose(tasks, of_task, machines, of_machine, [](job_task const&, machine const&) { return 20; });
-    CHECK(nodes_of(plan) == places{0, nowhere, nowhere});
+    CHECK(nodes_of(plan) == targets{0, nowhere, nowhere});
     CHECK(plan.choices[1].reason == assign::backup_refusal::cannot_run);
     CHECK(plan.choices[2].reason == assign::backup_refusal::may_not_copy);
 }
@@ -130,7 +130,7 @@ TEST_CASE("assigner: a task of which nothing runs is launched, whether it may ha
 TEST_CASE("assigner: each hard filter, in their order, each counted") {
     assign::assigner a(told{}, record::unlimited{});
     auto const refusal = [&](task const& t, host const& h) {
-        assign::backup_choice const& c = a.choose_for(t, std::vector<host>{h}, predict);
+        assign::backup_choice const& c = a.choose_for(t, std::vector<host>{h}, predicted_time);
         CHECK(c.reason.has_value() != c.copy.has_value());
         CHECK(c.nodes.acceptable + c.nodes.total_refused() == 1);
         if (c.reason) CHECK(c.nodes[*c.reason] == 1);
@@ -173,7 +173,7 @@ TEST_CASE("assigner: nothing is predicted for nodes that are out of the question
         ++asked;
         CHECK(&h == &all[3]); // the user's own records
         CHECK(&t == &tasks[0]);
-        return predict(t, h);
+        return predicted_time(t, h);
     });
     CHECK(asked == 1);
 }
@@ -184,7 +184,7 @@ TEST_CASE(
     auto all = hosts(4);
     all[1].free = 0;
     task t{.hosts = {"a"}, .worth = {50.9, 50.9, 40.1, 0.9}};
-    assign::backup_choice c = a.choose_for(t, all, predict);
+    assign::backup_choice c = a.choose_for(t, all, predicted_time);
     CHECK_FALSE(c.copy);
     CHECK(c.reason == assign::backup_refusal::unlikely_to_win);
     REQUIRE(c.runner_up);
@@ -192,22 +192,22 @@ TEST_CASE(
     CHECK(c.runner_up->value.profit == 40);
     CHECK(c.runner_up->refusal == assign::backup_refusal::unlikely_to_win);
     t.worth = {50.9, 50.9, -1, 0.9};
-    c = a.choose_for(t, all, predict);
+    c = a.choose_for(t, all, predicted_time);
     CHECK(c.reason == assign::backup_refusal::not_profitable);
     CHECK(c.runner_up->node == 3);
     t.worth = {50.9, 50.9, -1, -1};
-    c = a.choose_for(t, all, predict);
+    c = a.choose_for(t, all, predicted_time);
     CHECK(c.reason == assign::backup_refusal::no_prediction);
     CHECK_FALSE(c.runner_up);
     // Its own node is the only one.
-    c = a.choose_for(t, hosts(1), predict);
+    c = a.choose_for(t, hosts(1), predicted_time);
     CHECK(c.reason == assign::backup_refusal::same_node);
-    c = a.choose_for(t, hosts(0), predict);
+    c = a.choose_for(t, hosts(0), predicted_time);
     CHECK(c.reason == assign::backup_refusal::no_nodes);
     CHECK(c.nodes == assign::node_counts{});
     // A node that would do comes before one that would not, whatever the profit.
     t.worth = {50.9, 50.9, 40.1, 3.9};
-    c = a.choose_for(t, all, predict);
+    c = a.choose_for(t, all, predicted_time);
     REQUIRE(c.copy);
     CHECK(c.copy->node == 3);
     CHECK(c.runner_up->node == 2);
@@ -219,7 +219,7 @@ TEST_CASE("assigner: a straggler that cannot be judged is no straggler") {
     task t{.hosts = {"a"}, .worth = {9.9, 9.9}};
     for (double const left : {-1.0, std::nan(""), HUGE_VAL}) {
         t.left = left;
-        assign::backup_choice const& c = a.choose_for(t, hosts(2), predict);
+        assign::backup_choice const& c = a.choose_for(t, hosts(2), predicted_time);
         CHECK(c.reason == assign::backup_refusal::no_straggler);
         CHECK_FALSE(c.runner_up);
         CHECK(c.nodes == assign::node_counts{});
@@ -256,19 +256,19 @@ TEST_CASE("assigner: many stragglers, by each of the rules") {
                                   {.hosts = {"c"}, .worth = {1.5, 8.5, 99.9}}};
     auto const all = hosts(3);
     assign::assigner best(told{}, assign::optimal_assignment{});
-    CHECK(nodes_of(best.choose(tasks, all, predict)) == places{0, 1});
+    CHECK(nodes_of(best.choose(tasks, all, predicted_time)) == targets{0, 1});
     CHECK(best.plan().profit == 16);
     CHECK(best.plan().choices[0].runner_up->node == 1); // had it been alone
     CHECK(best.plan().choices[1].runner_up->node == 0);
     CHECK(best.plan().matching == "optimal");
     assign::assigner greedy(told{});
-    CHECK(nodes_of(greedy.choose(tasks, all, predict)) == places{1, 0});
+    CHECK(nodes_of(greedy.choose(tasks, all, predicted_time)) == targets{1, 0});
     CHECK(greedy.plan().profit == 10);
     CHECK(greedy.plan().matching == "greedy");
     assign::assigner in_turn(told{}, assign::assignment_in_turn{}, assign::assigner_options{});
-    CHECK(nodes_of(in_turn.choose(tasks, all, predict)) == places{1, 0});
+    CHECK(nodes_of(in_turn.choose(tasks, all, predicted_time)) == targets{1, 0});
     std::vector<task> const reversed(tasks.rbegin(), tasks.rend());
-    CHECK(nodes_of(in_turn.choose(reversed, all, predict)) == places{1, 0});
+    CHECK(nodes_of(in_turn.choose(reversed, all, predicted_time)) == targets{1, 0});
     CHECK(in_turn.plan().profit == 16);
     CHECK(in_turn.plan().matching == "in_turn");
 }
@@ -280,9 +280,10 @@ TEST_CASE("assigner: a node takes as many copies as it has slots, who is left ov
     tasks[2].worth[1] = 12.9;
     for_each_matching([&](auto const& rule) {
         assign::assigner a(told{}, rule);
-        assign::backup_plan const& plan = a.choose(tasks, all, predict);
+        assign::backup_plan const& plan = a.choose(tasks, all, predicted_time);
         bool const by_turn = rule.name == "in_turn";
-        CHECK(nodes_of(plan) == (by_turn ? places{1, 1, nowhere, nowhere} : places{1, nowhere, 1, nowhere}));
+        CHECK(nodes_of(plan) ==
+              (by_turn ? targets{1, 1, nowhere, nowhere} : targets{1, nowhere, 1, nowhere}));
         assign::backup_choice const& last = plan.choices[3];
         CHECK(last.reason == assign::backup_refusal::slots_taken);
         CHECK(last.runner_up->node == 1);
@@ -296,7 +297,7 @@ TEST_CASE("assigner: a node takes as many copies as it has slots, who is left ov
 TEST_CASE("assigner: a task that runs several times is copied to none of those nodes") {
     assign::assigner a(told{}, assign::copies_per_task{5});
     task const t{.hosts = {"b", "d"}, .worth = {1.9, 9.9, 5.9, 9.9}};
-    CHECK(a.choose_for(t, hosts(4), predict).copy->node == 2);
+    CHECK(a.choose_for(t, hosts(4), predicted_time).copy->node == 2);
     CHECK(a.plan().choices[0].nodes[assign::backup_refusal::same_node] == 2);
 }
 
@@ -305,24 +306,24 @@ TEST_CASE("assigner: on probation a copy, never the only attempt, and nobody is 
     auto all = hosts(2);
     all[1].state = node_state::on_probation;
     task t{.hosts = {"a"}, .left = 1000, .worth = {0, 9.9}};
-    CHECK(a.choose_for(t, all, predict).copy->node == 1);
+    CHECK(a.choose_for(t, all, predicted_time).copy->node == 1);
     CHECK_FALSE(a.plan().choices[0].copy->kill);
     t.attempts = 0;
-    CHECK(a.choose_for(t, all, predict).reason == assign::backup_refusal::on_probation);
+    CHECK(a.choose_for(t, all, predicted_time).reason == assign::backup_refusal::on_probation);
     t.attempts = 1;
     all[1].state = node_state::healthy;
-    CHECK(a.choose_for(t, all, predict).copy->kill); // 9.9 at most, against 1000 at least
+    CHECK(a.choose_for(t, all, predicted_time).copy->kill); // 9.9 at most, against 1000 at least
     t.left = 9.9;
-    CHECK_FALSE(a.choose_for(t, all, predict).copy->kill);
+    CHECK_FALSE(a.choose_for(t, all, predicted_time).copy->kill);
     t.left = 1000;
     a.set_options({.kill = assign::kill_rule::when_certain, .launch = 991});
-    CHECK_FALSE(a.choose_for(t, all, predict).copy->kill);
+    CHECK_FALSE(a.choose_for(t, all, predicted_time).copy->kill);
     a.set_options({});
-    CHECK_FALSE(a.choose_for(t, all, predict).copy->kill);
+    CHECK_FALSE(a.choose_for(t, all, predicted_time).copy->kill);
     t.attempts = 0; // nothing to kill
     t.hosts = {};
     a.set_options({.kill = assign::kill_rule::when_certain});
-    CHECK_FALSE(a.choose_for(t, all, predict).copy->kill);
+    CHECK_FALSE(a.choose_for(t, all, predicted_time).copy->kill);
 }
 
 TEST_CASE("assigner: launch and next-slowest time reach the profit policy, times from samples, too") {
@@ -364,7 +365,7 @@ TEST_CASE("assigner: the default limit is one copy per task") {
     assign::assigner a;
     static_assert(std::same_as<decltype(a), assign::assigner<>>); // as a member of a class has to be written
     task t{.hosts = {"a", "b"}, .left = 100, .worth = {0, 0, 20}};
-    assign::backup_choice const& c = a.choose_for(t, hosts(3), predict);
+    assign::backup_choice const& c = a.choose_for(t, hosts(3), predicted_time);
     CHECK(c.reason == assign::backup_refusal::over_limit);
     CHECK(c.refused_by == "copies_per_task");
     REQUIRE(c.runner_up);
@@ -372,7 +373,7 @@ TEST_CASE("assigner: the default limit is one copy per task") {
     CHECK(c.runner_up->value.gain == 80);
     CHECK(a.plan().limits == std::vector<assign::limit_refusals>{{"copies_per_task", 1}});
     t.hosts = {"a"};
-    CHECK(a.choose_for(t, hosts(3), predict).copy->node == 1);
+    CHECK(a.choose_for(t, hosts(3), predicted_time).copy->node == 1);
 }
 
 TEST_CASE("assigner: of the attempts on nodes that are not healthy only one counts") {
@@ -382,7 +383,7 @@ TEST_CASE("assigner: of the attempts on nodes that are not healthy only one coun
         auto all = hosts(4);
         for (std::size_t i = 0; i < states.size(); ++i) all[i].state = states[i];
         task const t{.hosts = std::move(where), .attempts = attempts, .worth = {9.9, 9.9, 9.9, 9.9}};
-        assign::backup_choice const& c = a.choose_for(t, all, predict);
+        assign::backup_choice const& c = a.choose_for(t, all, predicted_time);
         if (!c.copy) CHECK(c.reason == assign::backup_refusal::over_limit);
         return c.copy.has_value();
     };
@@ -412,9 +413,10 @@ TEST_CASE("assigner: limits admit the best, refuse the rest, and say which") {
     for_each_matching([&](auto const& rule) {
         assign::assigner a(told{}, rule, assign::suspect_share_limit{}, assign::speculative_cap{0.1});
         cluster_load load{.running = 40, .slots = 30, .copies = 1};
-        assign::backup_plan const& plan = a.choose(tasks, all, predict, load);
+        assign::backup_plan const& plan = a.choose(tasks, all, predicted_time, load);
         bool const by_turn = rule.name == "in_turn";
-        CHECK(nodes_of(plan) == (by_turn ? places{1, 1, nowhere, nowhere} : places{nowhere, 1, nowhere, 1}));
+        CHECK(nodes_of(plan) ==
+              (by_turn ? targets{1, 1, nowhere, nowhere} : targets{nowhere, 1, nowhere, 1}));
         assign::backup_choice const& refused = plan.choices[2];
         CHECK(refused.reason == assign::backup_refusal::over_limit);
         CHECK(refused.refused_by == "speculative_cap");
@@ -423,14 +425,14 @@ TEST_CASE("assigner: limits admit the best, refuse the rest, and say which") {
               std::vector<assign::limit_refusals>{{"suspect_share_limit", 0}, {"speculative_cap", 2}});
         // A storm: nobody, whatever the other limits say.
         load.suspects = 13;
-        (void)a.choose(tasks, all, predict, load);
+        (void)a.choose(tasks, all, predicted_time, load);
         CHECK(plan.copies == 0);
         CHECK(plan.limits ==
               std::vector<assign::limit_refusals>{{"suspect_share_limit", 4}, {"speculative_cap", 0}});
         CHECK(plan.choices[0].refused_by == "suspect_share_limit");
         CHECK(a.template limit<0>().storm());
         // Nobody has said how many tasks run.
-        CHECK(a.choose(tasks, all, predict).copies == 0);
+        CHECK(a.choose(tasks, all, predicted_time).copies == 0);
     });
 }
 
@@ -440,12 +442,12 @@ TEST_CASE("assigner: a token is taken for each copy that is launched, and for no
     all[1].free = 2;
     for_each_matching([&](auto const& rule) {
         assign::assigner a(told{}, rule, assign::retry_budget{{.per_time = 1, .burst = 3}});
-        CHECK(a.choose(tasks, all, predict, {.now = 10}).copies == 2);
+        CHECK(a.choose(tasks, all, predicted_time, {.now = 10}).copies == 2);
         CHECK(a.plan().choices[2].reason == assign::backup_refusal::slots_taken);
-        CHECK(a.choose(tasks, all, predict, {.now = 10}).copies == 1); // one was left
+        CHECK(a.choose(tasks, all, predicted_time, {.now = 10}).copies == 1); // one was left
         CHECK(a.plan().choices[2].reason == assign::backup_refusal::over_limit);
-        CHECK(a.choose(tasks, all, predict, {.now = 10}).copies == 0);
-        CHECK(a.choose(tasks, all, predict, {.now = 11}).copies == 1);
+        CHECK(a.choose(tasks, all, predicted_time, {.now = 10}).copies == 0);
+        CHECK(a.choose(tasks, all, predicted_time, {.now = 11}).copies == 1);
     });
 }
 
@@ -457,10 +459,10 @@ TEST_CASE("assigner: without prices for what is over the limit nothing is predic
     int asked = 0;
     assign::backup_plan const& plan = a.choose(tasks, hosts(3), [&](task const& t, host const& h) {
         ++asked;
-        return predict(t, h);
+        return predicted_time(t, h);
     });
     CHECK(asked == 2);
-    CHECK(nodes_of(plan) == places{nowhere, 1});
+    CHECK(nodes_of(plan) == targets{nowhere, 1});
     CHECK(plan.choices[0].reason == assign::backup_refusal::over_limit);
     CHECK(plan.choices[0].refused_by == "copies_per_task");
     CHECK_FALSE(plan.choices[0].runner_up);
@@ -469,7 +471,7 @@ TEST_CASE("assigner: without prices for what is over the limit nothing is predic
 TEST_CASE("assigner: a limit is no reason where there would have been no copy anyway") {
     assign::assigner a(told{}, assign::suspect_share_limit{});
     task const t{.hosts = {"a"}, .worth = {0, 0.9}};
-    CHECK(a.choose_for(t, hosts(2), predict).reason == assign::backup_refusal::not_profitable);
+    CHECK(a.choose_for(t, hosts(2), predicted_time).reason == assign::backup_refusal::not_profitable);
     CHECK(a.plan().limits[0].refused == 0);
 }
 
@@ -481,12 +483,12 @@ TEST_CASE("assigner: reserved slots are for copies, the others are not until no 
     }
     std::vector<task> const tasks(7, {.hosts = {"x"}, .worth = {3.9, 2.9, 1.9}});
     assign::assigner a(told{}, assign::assigner_options{.slots = assign::reservation(0.85)});
-    CHECK(nodes_of(a.choose(tasks, all, predict, {.waiting = 1})) ==
-          places{1, 2, nowhere, nowhere, nowhere, nowhere, nowhere});
+    CHECK(nodes_of(a.choose(tasks, all, predicted_time, {.waiting = 1})) ==
+          targets{1, 2, nowhere, nowhere, nowhere, nowhere, nowhere});
     CHECK(a.plan().nodes[assign::backup_refusal::no_slot] == 7);
     all[1].copies = 1;
-    CHECK(a.choose(tasks, all, predict, {.waiting = 1}).copies == 1);
-    CHECK(a.choose(tasks, all, predict, {}).copies == 7);
+    CHECK(a.choose(tasks, all, predicted_time, {.waiting = 1}).copies == 1);
+    CHECK(a.choose(tasks, all, predicted_time, {}).copies == 7);
     struct bare {
         std::string name;
         int free;
@@ -505,12 +507,12 @@ TEST_CASE("assigner: slots cost what the load makes of them") {
     };
     std::vector<late> const tasks{{"a", 100}};
     constexpr assign::straggler_fields fields{.runs_on = &late::node, .remaining = &late::remaining};
-    constexpr assign::backup_node_fields places{.node = &host::name, .free = &host::free};
+    constexpr assign::backup_node_fields targets{.node = &host::name, .free = &host::free};
     auto const copy_takes = [](late const&, host const&) { return 20.0; };
     auto const all = hosts(3);
     cluster_load load{.now = 1000, .slots = 12, .busy = 4};
     auto const copies = [&](assign::assigner<>& a) {
-        return a.choose(tasks, fields, all, places, copy_takes, load).copies;
+        return a.choose(tasks, fields, all, targets, copy_takes, load).copies;
     };
     assign::assigner<> a;
     CHECK(copies(a) == 1);
@@ -558,13 +560,13 @@ TEST_CASE("assigner: slots cost what the load makes of them") {
 
 TEST_CASE("assigner: nothing to decide") {
     assign::assigner a(told{});
-    CHECK(a.choose(std::vector<task>(), hosts(3), predict).choices.empty());
-    assign::backup_plan const& plan = a.choose(std::vector<task>(3), std::vector<host>(), predict);
+    CHECK(a.choose(std::vector<task>(), hosts(3), predicted_time).choices.empty());
+    assign::backup_plan const& plan = a.choose(std::vector<task>(3), std::vector<host>(), predicted_time);
     CHECK(plan.choices.size() == 3);
     CHECK(plan.copies == 0);
     auto none = hosts(4);
     for (host& h : none) h.free = 0;
-    CHECK(a.choose(std::vector<task>(3), none, predict).nodes[assign::backup_refusal::no_slot] == 12);
+    CHECK(a.choose(std::vector<task>(3), none, predicted_time).nodes[assign::backup_refusal::no_slot] == 12);
     CHECK(plan.choices[0].reason == assign::backup_refusal::no_slot);
 }
 
@@ -574,11 +576,11 @@ TEST_CASE("assigner: what is thrown by the caller leaves limits as they were, an
     int calls = 0;
     auto const gives_up = [&](task const& t, host const& h) {
         if (++calls == 4) throw calls;
-        return predict(t, h);
+        return predicted_time(t, h);
     };
     CHECK_THROWS_AS(a.choose(tasks, hosts(3), gives_up), int);
     CHECK(a.plan().choices.empty());
-    CHECK(a.choose(tasks, hosts(3), predict).copies == 2);
+    CHECK(a.choose(tasks, hosts(3), predicted_time).copies == 2);
 }
 
 TEST_CASE("assigner: the second plan of a size allocates nothing") {
@@ -591,9 +593,9 @@ TEST_CASE("assigner: the second plan of a size allocates nothing") {
     for_each_matching([&](auto const& rule) {
         assign::assigner a(told{}, rule, assign::speculative_cap{0.1}, assign::suspect_share_limit{1});
         cluster_load const load{.running = 100, .slots = 80};
-        (void)a.choose(tasks, all, predict, load);
-        (void)a.choose(tasks, all, predict, load); // two vectors of choices take turns
-        CHECK(allocations_during([&] { (void)a.choose(tasks, all, predict, load); }) == 0);
+        (void)a.choose(tasks, all, predicted_time, load);
+        (void)a.choose(tasks, all, predicted_time, load); // two vectors of choices take turns
+        CHECK(allocations_during([&] { (void)a.choose(tasks, all, predicted_time, load); }) == 0);
         CHECK(a.plan().copies == 8);
     });
 }

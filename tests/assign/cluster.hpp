@@ -48,7 +48,7 @@ constexpr straggle::assign::backup_node_fields host_fields{.node = &host::name,
                                                            .state = &host::state};
 
 /// The "time" of a copy is what it is worth.
-inline std::optional<double> predict(task const& t, host const& h) {
+inline std::optional<double> predicted_time(task const& t, host const& h) {
     if (t.worth[h.place] < 0) return std::nullopt;
     return t.worth[h.place];
 }
@@ -81,7 +81,7 @@ inline std::vector<std::optional<std::uint32_t>> nodes_of(straggle::assign::back
     for (auto const& c : plan.choices) nodes.push_back(c.copy ? std::optional(c.copy->node) : std::nullopt);
     return nodes;
 }
-using places = std::vector<std::optional<std::uint32_t>>;
+using targets = std::vector<std::optional<std::uint32_t>>;
 inline constexpr std::nullopt_t nowhere = std::nullopt;
 
 /// Calls `check` with each of the matchings.

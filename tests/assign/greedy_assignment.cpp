@@ -47,17 +47,17 @@ double greedy_by_sorting(pair_table const& t) {
 
 TEST_CASE("in_turn: each row takes the best that is left, as the rows come") {
     assign::assignment_in_turn solver;
-    CHECK(columns_of(solver, table_of({{3, 5}, {1, 9}, {4, 4}}, {1, 1})) == columns{1, 0, nowhere});
+    CHECK(columns_of(solver, table_of({{3, 5}, {1, 9}, {4, 4}}, {1, 1})) == columns{1, 0, unassigned});
     CHECK(columns_of(solver, table_of({{3, 5}, {1, 9}, {4, 4}}, {1, 2})) == columns{1, 1, 0});
-    CHECK(columns_of(solver, table_of({{0, 5}, {0, 9}}, {7, 1})) == columns{1, nowhere});
+    CHECK(columns_of(solver, table_of({{0, 5}, {0, 9}}, {7, 1})) == columns{1, unassigned});
     auto const odd = [](std::uint32_t row) { return row % 2 == 1; };
     CHECK(columns_of(solver, table_of({{3, 5}, {1, 9}, {4, 4}}, {1, 1}), odd) ==
-          columns{nowhere, 1, nowhere});
+          columns{unassigned, 1, unassigned});
 }
 
 TEST_CASE("greedy: the best pair first") {
     assign::greedy_assignment solver;
-    CHECK(columns_of(solver, table_of({{3, 5}, {1, 9}, {4, 4}}, {1, 1})) == columns{nowhere, 1, 0});
+    CHECK(columns_of(solver, table_of({{3, 5}, {1, 9}, {4, 4}}, {1, 1})) == columns{unassigned, 1, 0});
     CHECK(columns_of(solver, table_of({{8, 9}, {1, 8}}, {1, 1})) == columns{1, 0}); // 10; the best is 16
     std::vector<assign::assigned_pair> out;
     auto const t = table_of({{3, 5}, {1, 9}, {4, 4}}, {1, 2});
@@ -119,11 +119,11 @@ TEST_CASE("greedy and in_turn ask about each row once, and leave out for good wh
         return row != 0;
     };
     assign::greedy_assignment greedy;
-    CHECK(columns_of(greedy, t, but_the_first) == columns{nowhere, 0, 1});
+    CHECK(columns_of(greedy, t, but_the_first) == columns{unassigned, 0, 1});
     CHECK(asked == std::vector<std::uint32_t>{0, 1, 2});
     asked.clear();
     assign::assignment_in_turn in_turn;
-    CHECK(columns_of(in_turn, t, but_the_first) == columns{nowhere, 0, 1});
+    CHECK(columns_of(in_turn, t, but_the_first) == columns{unassigned, 0, 1});
     CHECK(asked == std::vector<std::uint32_t>{0, 1, 2});
 }
 

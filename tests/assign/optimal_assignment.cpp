@@ -86,11 +86,11 @@ TEST_CASE("optimal: somebody takes the second best, so that the sum is the large
     CHECK(columns_of(solver, table_of({{9, 8}, {8, 1}}, {1, 1})) == columns{1, 0});
     CHECK(columns_of(solver, table_of({{9, 8}, {8, 1}}, {2, 0})) == columns{0, 0});
     // Somebody has to go without: not the first.
-    CHECK(columns_of(solver, table_of({{5, 4}, {6, 0}, {0, 7}}, {1, 1})) == columns{nowhere, 0, 1});
+    CHECK(columns_of(solver, table_of({{5, 4}, {6, 0}, {0, 7}}, {1, 1})) == columns{unassigned, 0, 1});
     CHECK(columns_of(solver, table_of({{5, 4}, {6, 0}, {0, 7}}, {1, 2})) == columns{1, 0, 1});
     // A chain of three moves.
     CHECK(columns_of(solver, table_of({{9, 8, 0}, {0, 9, 8}, {9, 0, 0}, {0, 0, 2}}, {1, 1, 1})) ==
-          columns{1, 2, 0, nowhere});
+          columns{1, 2, 0, unassigned});
 }
 
 TEST_CASE("optimal: the largest of all sums, exactly where values are whole numbers") {
@@ -323,23 +323,23 @@ TEST_CASE("optimal: ties go to the larger second, then to what comes first") {
     rivals.add_row({5}, {0.7});
     rivals.add_row({5}, {0.7});
     rivals.room = {1};
-    CHECK(columns_of(solver, rivals) == columns{nowhere, 0, nowhere});
+    CHECK(columns_of(solver, rivals) == columns{unassigned, 0, unassigned});
     // Whichever of them stands first.
     for (std::vector<double> seconds : {std::vector{0.5, 0.2, 0.7, 0.1, 0.7}, {0.7, 0.2, 0.9, 0.95, 0.1}}) {
         pair_table tied;
         for (double const second : seconds) tied.add_row({5}, {second});
         tied.room = {1};
-        columns expected(5, nowhere);
+        columns expected(5, unassigned);
         expected[static_cast<std::size_t>(std::max_element(seconds.begin(), seconds.end()) -
                                           seconds.begin())] = 0;
         CHECK(columns_of(solver, tied) == expected);
         for (int row = 0; row < 70; ++row) tied.first.push_back(tied.first.back());
-        expected.resize(75, nowhere);
+        expected.resize(75, unassigned);
         CHECK(columns_of(solver, tied) == expected);
     }
     // Everything equal: the first rows, to the first columns.
     auto const equal = table_of(std::vector<std::vector<double>>(5, std::vector<double>(3, 2.0)), {1, 1, 1});
-    CHECK(columns_of(solver, equal) == columns{0, 1, 2, nowhere, nowhere});
+    CHECK(columns_of(solver, equal) == columns{0, 1, 2, unassigned, unassigned});
 }
 
 TEST_CASE("optimal: the first is the best pair of all, and of equal ones that which greedy takes") {

@@ -122,6 +122,6 @@ std::vector<std::optional<std::uint32_t>> columns_of(Solver& solver, pair_table 
     return columns;
 }
 using columns = std::vector<std::optional<std::uint32_t>>;
-inline constexpr std::nullopt_t nowhere = std::nullopt;
+inline constexpr std::nullopt_t unassigned = std::nullopt;
 
 } // namespace straggle_test

@@ -40,17 +40,17 @@ struct report {
 
 template <class NodeId>
 auto ranking_of(std::vector<report<NodeId>> const& reports) {
-    struct task {
+    struct run {
         NodeId node;
         double score;
     };
-    std::vector<task> tasks;
+    std::vector<run> runs;
     for (auto const& r : reports)
-        for (std::uint64_t i = 0; i < r.n; ++i) tasks.push_back({r.node, r.score});
+        for (std::uint64_t i = 0; i < r.n; ++i) runs.push_back({r.node, r.score});
     constexpr straggle::attempt_fields fields{
-        .job = [](task const&) { return 0; }, .node = &task::node, .duration = &task::score};
+        .job = [](run const&) { return 0; }, .node = &run::node, .duration = &run::score};
     return straggle::rank_nodes(
-        tasks, fields,
+        runs, fields,
         straggle::rank_options{.normalizer = as_is{},
                                .estimator = straggle::rank::mean_interval{within_a_quarter{}}});
 }

@@ -31,7 +31,7 @@ struct recorded {
     double input = 1, usual = 0, predicted = 0;
 };
 /// One report of an attempt.
-struct report {
+struct progress_report {
     std::string job{};
     int task = 0, number = 0;
     std::int64_t time = 0;
@@ -47,16 +47,16 @@ constexpr replaying::recorded_fields recorded_members{.job = &recorded::job,
                                                       .input = &recorded::input,
                                                       .usual = &recorded::usual,
                                                       .predicted = &recorded::predicted};
-constexpr replaying::reading_fields report_members{.job = &report::job,
-                                                   .task = &report::task,
-                                                   .time = &report::time,
-                                                   .progress = &report::progress,
-                                                   .attempt = &report::number};
+constexpr replaying::reading_fields report_members{.job = &progress_report::job,
+                                                   .task = &progress_report::task,
+                                                   .time = &progress_report::time,
+                                                   .progress = &progress_report::progress,
+                                                   .attempt = &progress_report::number};
 
 /// A history in memory.
 struct past {
     std::vector<recorded> attempts;
-    std::vector<report> reports;
+    std::vector<progress_report> reports;
 
     [[nodiscard]] auto taped() const {
         return replaying::recording(attempts, recorded_members, reports, report_members);

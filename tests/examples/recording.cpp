@@ -78,7 +78,7 @@ static_assert(replaying::recorded_fields_for<decltype(loose_members), loose_atte
 static_assert(replaying::recorded_fields_for<decltype(bare_members), bare>);
 static_assert(!replaying::recorded_fields_for<decltype(two_clocks), near_miss>);
 static_assert(!replaying::recorded_fields_for<decltype(no_task), bare>);
-static_assert(replaying::reading_fields_for<decltype(report_members), report>);
+static_assert(replaying::reading_fields_for<decltype(report_members), progress_report>);
 static_assert(!replaying::reading_fields_for<decltype(flag_for_progress), near_miss>);
 
 TEST_CASE("recording: attempts that cannot be are rejected and counted") {

@@ -224,7 +224,7 @@ TEST_CASE("replay: one detector does not disturb another, and a second run says 
     past sorted = p;
     std::ranges::sort(sorted.attempts, {},
                       [](recorded const& a) { return std::tuple(a.start, a.job, a.task); });
-    std::ranges::sort(sorted.reports, {}, [](report const& r) {
+    std::ranges::sort(sorted.reports, {}, [](progress_report const& r) {
         return std::tuple(r.time, r.job, r.task, r.number, r.progress);
     });
     auto const sorted_history = sorted.taped();
@@ -457,7 +457,7 @@ TEST_CASE("replay: the example of the documentation") {
     for (recorded const& a : p.attempts)
         attempts.push_back({a.job, a.node, a.task, a.number, milliseconds(a.start), milliseconds(a.end)});
     std::vector<heartbeat> heartbeats;
-    for (report const& r : p.reports)
+    for (progress_report const& r : p.reports)
         heartbeats.push_back({r.job, r.task, r.number, milliseconds(r.time), r.progress});
     //! [run]
     replaying::recording const history(attempts, fields, heartbeats, progress);

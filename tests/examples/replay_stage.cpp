@@ -76,7 +76,7 @@ class by_hand {
         std::set<std::int64_t> times;
         for (recorded const& a : past_.attempts)
             if (a.job == job) times.insert({a.start, a.end});
-        for (report const& r : past_.reports)
+        for (progress_report const& r : past_.reports)
             if (r.job == job) times.insert(r.time);
         return {times.begin(), times.end()};
     }
@@ -107,7 +107,7 @@ class by_hand {
             auto const w = winner_.find(key(a));
             if (w != winner_.end() && past_.attempts[w->second].end <= now) continue;
             std::optional<double> progress;
-            for (report const& r : past_.reports)
+            for (progress_report const& r : past_.reports)
                 if (r.job == job && r.task == a.task && r.number == a.number && r.time <= now)
                     progress = r.progress;
             auto const same = std::ranges::find(snapshot, a.task, &shown::task);
@@ -229,7 +229,7 @@ TEST_CASE("replay: nothing that happens later makes a difference") {
                 a.status = attempt_status::success;
             }
         }
-        for (report& r : other.reports)
+        for (progress_report& r : other.reports)
             if (r.time > today) {
                 r.time += 11;
                 r.progress /= 2;
@@ -320,11 +320,12 @@ TEST_CASE("replay: hadoop-sls with every detector") {
                                              .start = [](recorded const& a) { return milliseconds(a.start); },
                                              .end = [](recorded const& a) { return milliseconds(a.end); },
                                              .attempt = &recorded::number};
-    replaying::reading_fields const readings{.job = &report::job,
-                                             .task = &report::task,
-                                             .time = [](report const& r) { return milliseconds(r.time); },
-                                             .progress = &report::progress,
-                                             .attempt = &report::number};
+    replaying::reading_fields const readings{
+        .job = &progress_report::job,
+        .task = &progress_report::task,
+        .time = [](progress_report const& r) { return milliseconds(r.time); },
+        .progress = &progress_report::progress,
+        .attempt = &progress_report::number};
     replaying::recording const history(p->attempts, members, p->reports, readings);
 
     // The facts of the file. Half of 96 times lie below the usual one, between the two in the middle.

@@ -72,19 +72,19 @@ TEST_CASE("assigner: a failed allocation takes nothing from a limit and leaves t
                 assign::assigner a{straggle_test::told{}, rule, assign::copies_per_task{},
                                    assign::retry_budget{{.per_task = 0.03, .burst = 9}},
                                    assign::speculative_cap{0.1}};
-                a.choose(few.tasks, few.hosts, straggle_test::predict, load);
+                a.choose(few.tasks, few.hosts, straggle_test::predicted_time, load);
                 return a;
             },
             [&](auto& a) {
                 cluster_load later = load;
                 later.started = 110;
-                a.choose(many.tasks, many.hosts, straggle_test::predict, later);
+                a.choose(many.tasks, many.hosts, straggle_test::predicted_time, later);
             },
             [&](auto const& a) {
                 auto copy = a; // what is left in its limits
                 cluster_load later = load;
                 later.started = 150;
-                copy.choose(many.tasks, many.hosts, straggle_test::predict, later);
+                copy.choose(many.tasks, many.hosts, straggle_test::predicted_time, later);
                 return std::pair(seen_in(a.plan()), seen_in(copy.plan()));
             });
     });

@@ -313,8 +313,8 @@ class small_cluster {
                 if (healths[n] == health::gone) now_hosts[n].busy = now_hosts[n].slots;
             std::size_t node = hosts_.size();
             if (how_.obeys) {
-                auto const places = m.rank_places(name_of(waiting_.front().job), now_hosts);
-                if (!places.empty()) node = places.front().row;
+                auto const ranked = m.rank_places(name_of(waiting_.front().job), now_hosts);
+                if (!ranked.empty()) node = ranked.front().row;
             } else {
                 for (std::size_t n = 0; n < now_hosts.size() && node == hosts_.size(); ++n)
                     if (now_hosts[n].busy < now_hosts[n].slots) node = n;

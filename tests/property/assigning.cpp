@@ -142,8 +142,8 @@ void check_choice(scene const& s, assign::backup_choice const& c) {
 
 template <class Assigner>
 double checked_profit(Assigner& a, scene const& s) {
-    assign::backup_plan const& plan =
-        a.choose(s.tasks, barred_fields, s.nodes, straggle_test::host_fields, straggle_test::predict, s.load);
+    assign::backup_plan const& plan = a.choose(s.tasks, barred_fields, s.nodes, straggle_test::host_fields,
+                                               straggle_test::predicted_time, s.load);
     REQUIRE(plan.choices.size() == s.tasks.size());
     std::vector<int> on(s.nodes.size(), 0);
     std::vector<std::uint64_t> refused(plan.limits.size(), 0);
@@ -294,11 +294,12 @@ TEST_CASE("assigning: the order of stragglers and of nodes matters for ties only
         for (std::size_t k = 0; k < nodes.size(); ++k) other.nodes[k] = s.nodes[nodes[k]];
         auto const check = [&](auto const& rule) {
             auto a = assigner_by(rule), b = assigner_by(rule);
-            assign::backup_plan const& before = a.choose(
-                s.tasks, barred_fields, s.nodes, straggle_test::host_fields, straggle_test::predict, s.load);
+            assign::backup_plan const& before =
+                a.choose(s.tasks, barred_fields, s.nodes, straggle_test::host_fields,
+                         straggle_test::predicted_time, s.load);
             assign::backup_plan const& after =
                 b.choose(other.tasks, barred_fields, other.nodes, straggle_test::host_fields,
-                         straggle_test::predict, s.load);
+                         straggle_test::predicted_time, s.load);
             CHECK(after.copies == before.copies);
             CHECK(after.profit == before.profit); // whole numbers: in any order the same sum
             CHECK(after.nodes == before.nodes);
