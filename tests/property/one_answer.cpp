@@ -185,6 +185,8 @@ constexpr attempt_fields past_times{.job = &past_attempt::job,
                                     .status = &past_attempt::status};
 constexpr running_fields past_running_fields{
     .job = &past_running::job, .node = &past_running::node, .start = &past_running::start};
+// Within a template Clang forgets the member if this is deduced as an argument.
+constexpr node_fields past_host_fields{.node = &past_host::name};
 
 // @return how many nodes have an interval
 template <class Fields>
@@ -193,8 +195,8 @@ std::size_t check_same(std::vector<past_attempt> const& past, Fields how) {
     auto const ranking = rank_nodes(past, how);
     std::vector<past_host> hosts;
     for (auto const& node : ranking.nodes()) hosts.push_back({node.id});
-    dynamic_blacklist list(how, past_running_fields, node_fields{.node = &past_host::name});
-    mitigator m(how, past_running_fields, node_fields{.node = &past_host::name});
+    dynamic_blacklist list(how, past_running_fields, past_host_fields);
+    mitigator m(how, past_running_fields, past_host_fields);
     std::set<std::string> jobs;
     for (past_attempt const& a : past) {
         list.observe(a);
