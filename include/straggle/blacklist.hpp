@@ -7,7 +7,6 @@
 #pragma once
 
 #include <straggle/blacklist/blacklister.hpp>
-#include <straggle/blacklist/cooldown.hpp>
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/dynamic_blacklist.hpp>

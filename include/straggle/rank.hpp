@@ -6,7 +6,6 @@
 /// Begin with `rank_nodes`, `node_ranker`.
 #pragma once
 
-#include <straggle/rank/interval_dag.hpp>
 #include <straggle/rank/monitor.hpp>
 #include <straggle/rank/monitor_counts.hpp>
 #include <straggle/rank/monitor_options.hpp>

@@ -494,12 +494,6 @@ using straggle::blacklist::slower_by;
 // straggle/blacklist/blacklister.hpp
 using straggle::blacklister;
 
-// straggle/blacklist/cooldown.hpp
-namespace blacklist {
-using straggle::blacklist::cooldown_options;
-using straggle::blacklist::cooldown;
-}
-
 // straggle/rank/slowdown_evidence_options.hpp
 using straggle::slowdown_evidence_options;
 
@@ -946,12 +940,6 @@ namespace predict {
 using straggle::predict::exponential_rate;
 using straggle::predict::simple_exponential_options;
 using straggle::predict::simple_exponential;
-}
-
-// straggle/rank/interval_dag.hpp
-namespace rank {
-using straggle::rank::dag_edges;
-using straggle::rank::interval_dag;
 }
 
 // straggle/rank/normalize.hpp

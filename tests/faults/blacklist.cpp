@@ -8,7 +8,6 @@
 #include "support/faults.hpp"
 
 #include <straggle/blacklist/blacklister.hpp>
-#include <straggle/blacklist/cooldown.hpp>
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/forecast_weak.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
@@ -225,30 +224,6 @@ TEST_CASE("rolling_blacklister: a failed allocation changes nothing") {
     check_keeper("racks",
                  rolling_blacklister_of<std::string>(blacklist::dominated{}, blacklist::rerank_every_window{},
                                                      blacklist::one_per_domain{rack_of{}}));
-}
-
-TEST_CASE("cooldown: a failed allocation changes nothing") {
-    using block = straggle::blacklist::cooldown<std::string>;
-    auto const blocked = [] {
-        block b({.stragglers = 1, .lasts = 60});
-        for (std::size_t i = 0; i < 4; ++i)
-            b.observe(straggle_test::name_of(i), static_cast<double>(i), 1, 40);
-        return b;
-    };
-    auto const seen = [](block const& b) {
-        seen_of s;
-        for (double const now : {3.5, 59.5, 62.5, 70.0, 130.0}) {
-            s.see(b.blocked(now));
-            for (std::size_t i = 0; i < 6; ++i) s.see(b.avoids(straggle_test::name_of(i), now) ? 1 : 0);
-        }
-        s.see(b.spared());
-        return s;
-    };
-    check_failures(
-        "one more", blocked, [](block& b) { b.observe(straggle_test::name_of(5), 10, 1, 40); }, seen);
-    check_failures(
-        "in another's place", blocked, [](block& b) { b.observe(straggle_test::name_of(5), 70, 1, 40); },
-        seen);
 }
 
 TEST_CASE("windowed_blacklist: a failed allocation loses no decision and no publication") {

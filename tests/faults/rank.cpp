@@ -6,7 +6,6 @@
 #include "support/fault_cases.hpp"
 #include "support/faults.hpp"
 
-#include <straggle/rank/interval_dag.hpp>
 #include <straggle/rank/monitor.hpp>
 #include <straggle/rank/normalize.hpp>
 #include <straggle/rank/rank_nodes.hpp>
@@ -203,16 +202,6 @@ TEST_CASE("p_cores: a failed allocation changes nothing") {
     check_failures(
         "levels", [] { return levels{}; }, [&](levels& l) { l.count = *l.cores.levels(low, high, l.level); },
         [](levels const& l) { return std::pair(l.level, l.count); });
-    check_failures("interval_dag", [&] {
-        auto const dag = straggle::rank::interval_dag::from(low, high);
-        return dag->edge_count();
-    });
-    check_failures("interval_dag as text", [&] {
-        std::string text;
-        straggle::rank::interval_dag::from(std::span(low).first(9), std::span(high).first(9))
-            ->append_dot(text, [](std::size_t) { return std::string(40, 'n'); });
-        return text;
-    });
 }
 
 TEST_CASE("monitor: a failed allocation changes nothing, ticks") {

@@ -39,7 +39,7 @@ constexpr word_table event_names(std::array<std::string_view, 15>{
     "hello", "node", "node_gone", "nodes", "start", "progress", "end", "running", "finish", "load", "decide",
     "rank_places", "switch", "resume", "step"});
 constexpr std::array<std::string_view, 4> condition_words{"present", "pinned", "denied", "away"};
-constexpr std::array<std::string_view, 4> action_words{"exclusion", "copy", "cooldown", "placement"};
+constexpr std::array<std::string_view, 3> action_words{"exclusion", "copy", "placement"};
 
 } // namespace
 

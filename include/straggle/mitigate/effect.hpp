@@ -19,17 +19,14 @@ namespace straggle::inline STRAGGLE_ABI::mitigate {
 enum class action_kind : std::uint8_t {
     exclusion, ///< a node gets no new tasks
     copy,      ///< a running task gets a second attempt elsewhere
-    cooldown,  ///< a node with several stragglers gets no new tasks for about the length of a task; for a
-               ///< `blacklist::cooldown` with its own `effect_meter`: a mitigator never does this
     placement, ///< a new task goes where it ends first
 };
 /// Number of kinds.
-inline constexpr std::size_t action_kind_count = 4;
+inline constexpr std::size_t action_kind_count = 3;
 
 /// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(action_kind kind) noexcept {
-    constexpr std::array<std::string_view, action_kind_count> names{"exclusion", "copy", "cooldown",
-                                                                    "placement"};
+    constexpr std::array<std::string_view, action_kind_count> names{"exclusion", "copy", "placement"};
     return names[static_cast<std::size_t>(kind)];
 }
 

@@ -118,12 +118,11 @@ enum class plan_note : std::uint8_t {
     progress_not_trusted, ///< progress does not predict when tasks end
     exclusion_stopped,    ///< exclusions did not help: they are stopped
     copy_stopped,         ///< copies did not help: they are stopped
-    cooldown_stopped,     ///< cooldowns did not help: they are stopped
     placement_stopped,    ///< placing by predicted time did not help: it is stopped
     ends_coincide,        ///< the tasks of jobs end together, as if they waited for each other: see `waited`
 };
 /// Number of notes.
-inline constexpr std::size_t plan_note_count = 18;
+inline constexpr std::size_t plan_note_count = 17;
 
 /// The name of the enumerator, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(plan_note note) noexcept {
@@ -131,8 +130,8 @@ inline constexpr std::size_t plan_note_count = 18;
         "switched_off",         "not_the_decider",   "empty_fleet",  "clock_went_back",
         "clock_jumped",         "node_clock_ahead",  "stale_feed",   "old_state",
         "names_disagree",       "action_limit",      "storm",        "fail_open",
-        "progress_not_trusted", "exclusion_stopped", "copy_stopped", "cooldown_stopped",
-        "placement_stopped",    "ends_coincide"};
+        "progress_not_trusted", "exclusion_stopped", "copy_stopped", "placement_stopped",
+        "ends_coincide"};
     return names[static_cast<std::size_t>(note)];
 }
 

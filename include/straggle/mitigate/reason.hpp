@@ -247,8 +247,6 @@ inline void append_reason(std::string& out, action_kind kind, effect const& e) {
         return "exclusions are stopped: jobs that were left alone did better";
     case plan_note::copy_stopped:
         return "copies are stopped: tasks that were left alone did better";
-    case plan_note::cooldown_stopped:
-        return "cooldowns are stopped: jobs that were left alone did better";
     case plan_note::placement_stopped:
         return "placement is stopped: jobs that were left alone did better";
     case plan_note::ends_coincide:

@@ -614,7 +614,6 @@ class mitigation_loop {
     // Stops kinds of action that do not help.
     void judge(plan_writer& out) {
         constexpr std::array notes{mitigate::plan_note::exclusion_stopped, mitigate::plan_note::copy_stopped,
-                                   mitigate::plan_note::cooldown_stopped,
                                    mitigate::plan_note::placement_stopped};
         for (std::size_t k = 0; k < mitigate::action_kind_count; ++k) {
             effects_.judge(static_cast<mitigate::action_kind>(k));
