@@ -198,8 +198,6 @@ int main(int argc, char** argv) {
         take_snapshot();
     else if (kernel == "scan_late")
         scan(straggle::detect::late{.alpha = 0.5});
-    else if (kernel == "scan_node_aware")
-        scan(straggle::detect::node_aware<>{});
     else {
         std::fputs("usage: instructions KERNEL (see instructions.json for the names)\n", stderr);
         return 2;

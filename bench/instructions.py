@@ -24,7 +24,7 @@ KERNELS = {  # name: number of items, by which its count is divided
     "rank_nodes_double": 100000, "rank_nodes_ticks": 100000, "rank_nodes_text_ids": 100000,
     "monitor_observe_new": 100000, "monitor_observe_known": 100000, "monitor_rank": 100000,
     "p_cores_1000": 1000, "p_cores_100000": 100000, "top_k_intersection": 10000,
-    "job_progress_running": 100000, "scan_late": 100000, "scan_node_aware": 100000,
+    "job_progress_running": 100000, "scan_late": 100000,
 }
 
 

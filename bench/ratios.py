@@ -140,14 +140,13 @@ MONITOR_ROWS = [
 ]
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 RULES = ("progress_gap", "late", "hierarchical_late", "average_time", "over_median", "flink", "largest_gain",
-         "mantri", "late_with_caps", "node_aware")
+         "mantri", "late_with_caps")
 SCANS = [(rule, slow) for rule in RULES for slow in (5, 50)]  # rule, percentage of suspects: a line of the table
 
 
 def scan(rule, slow, size):
-    program = "bench_detect_node_aware" if rule == "node_aware" else "bench_detect_straggler_scan"
     where = f"/tasks:{size}/slow:{slow}"
-    return (rule, program, rule + "/straggle" + where, {"plain": rule + "/plain" + where})
+    return (rule, "bench_detect_straggler_scan", rule + "/straggle" + where, {"plain": rule + "/plain" + where})
 
 
 def looking(text, kernel, size, ids=""):
@@ -202,8 +201,6 @@ GROWTH = [
      "40 per running task, 60 per node, 8 more per task"),
     ("`largest_gain`", "bench_detect_straggler_scan", "largest_gain/straggle/tasks:{}/slow:5",
      (1_000, 10_000, 100_000, 1_000_000), "none"),
-    ("`node_aware`", "bench_detect_node_aware", "node_aware/straggle/tasks:{}/slow:5",
-     (1_000, 10_000, 100_000, 1_000_000), "12 per task, 8 per node"),
     ("all levels of nodes, realistic", "bench_rank_p_cores", "realistic/straggle/{}", (100, 1_000, 10_000, 1_000_000), "16 per node and scratch"),
 ]
 # Marks in docs/reference/speed.md. "detectors" is a table of a different shape.

@@ -47,7 +47,7 @@ FUNCTIONS = {"select", "admits", "advance", "detect", "normalize", "remaining", 
 MEMBERS = {"name", "min_tasks"}
 # Not to be chosen: an object around a rule, a model that a rule has made, a column of a record, a base class.
 NO_RULES = {"straggler_scan", "boosted_trees", "numeric_factor", "categorical_factor", "factor_reader", "recording",
-            "task_readings", "no_prediction"}
+            "task_readings"}
 # Chosen, too, though they have none of these.
 ALSO = {"t_interval", "calibration", "power_model", "straggler_rule"}
 MARK = re.compile(r"<!-- (rooms|edges|rules|choices|effects|speed) begin ?([^>]*?) ?-->\n(.*?)<!-- \1 end -->", re.S)

@@ -6,6 +6,7 @@
 /// class, worker threads query it, and its knowledge about nodes is passed to a detector.
 /// docs/reference/monitoring.md and docs/reference/detecting.md show the marked parts.
 
+#include <straggle/detect/tail_of_siblings.hpp>
 #include <straggle/straggle.hpp>
 
 #include <chrono>
@@ -101,7 +102,7 @@ int main() {
                                          .progress = &running_task::done},
                 1000ms);
     //! [suspect]
-    straggle::detect::straggler_scan scan{straggle::detect::node_aware<>{}};
+    straggle::detect::straggler_scan scan{straggle::detect::tail_of_siblings{}};
     for (auto const& [row, left, why] : scan(job.view(), tasks)) { // row points to your own record
         std::cout << "the task on " << row->host << " has " << std::round(10 * left.value_or(0)) / 10
                   << " s left and will take " << std::round(10 * why.value) / 10 << " s, where "

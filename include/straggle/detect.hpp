@@ -3,7 +3,7 @@
 
 /// @file
 /// The room `detect/`: which running task is a straggler?
-/// Begin with `detect::straggler_scan`, `detect::node_aware`, `detect::late`.
+/// Begin with `detect::straggler_scan`, `detect::tail_of_siblings`, `detect::late`.
 #pragma once
 
 #include <straggle/detect/average_time.hpp>
@@ -18,7 +18,6 @@
 #include <straggle/detect/late_with_caps.hpp>
 #include <straggle/detect/mantri.hpp>
 #include <straggle/detect/min_progress.hpp>
-#include <straggle/detect/node_aware.hpp>
 #include <straggle/detect/over_median.hpp>
 #include <straggle/detect/progress_gap.hpp>
 #include <straggle/detect/remaining_time.hpp>

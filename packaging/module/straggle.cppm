@@ -695,12 +695,6 @@ namespace detect {
 using straggle::detect::min_progress;
 }
 
-// straggle/detect/node_aware.hpp
-namespace detect {
-using straggle::detect::no_prediction;
-using straggle::detect::node_aware;
-}
-
 // straggle/detect/over_median.hpp
 namespace detect {
 using straggle::detect::over_median;

@@ -2,10 +2,10 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include "../../examples/programs/straggle-replay/replay.hpp"
+#include "../../examples/programs/common/node_aware.hpp"
 
 #include <straggle/detect/hierarchical.hpp>
 #include <straggle/detect/late.hpp>
-#include <straggle/detect/node_aware.hpp>
 #include <straggle/detect/over_median.hpp>
 #include <straggle/detect/straggler_scan.hpp>
 #include <straggle/stats/order.hpp>
@@ -341,7 +341,7 @@ TEST_CASE("replay: a detector that knows the nodes from earlier jobs does better
     auto const history = p.taped();
     replaying::replayer player(history, {.interval = 3000});
     auto const f1 = [&](auto&& run) {
-        detect::straggler_scan scan{detect::node_aware<>{.usual_time = 60000, .report_interval = 3000}};
+        detect::straggler_scan scan{program::node_aware<>{.usual_time = 60000, .report_interval = 3000}};
         evaluate::detection_metrics const m = run(scan)[0];
         CHECK(m.counts().judged() == 360);
         CHECK(m.counts().stragglers() > 60);
@@ -414,7 +414,7 @@ TEST_CASE("replay: a second run allocates nothing") {
     for (std::int64_t const interval : {0, 5}) {
         replaying::replayer player(history, {.interval = interval});
         detect::straggler_scan<detect::late> a;
-        detect::straggler_scan<detect::node_aware<>> b;
+        detect::straggler_scan<program::node_aware<>> b;
         detect::straggler_scan<detect::over_median> c;
         player.run(a, b, c);
         std::uint64_t const looks = player.counts().looks;
@@ -462,7 +462,7 @@ TEST_CASE("replay: the example of the documentation") {
     //! [run]
     replaying::recording const history(attempts, fields, heartbeats, progress);
     straggle::detect::straggler_scan late{straggle::detect::hierarchical{straggle::detect::late{}}};
-    straggle::detect::straggler_scan ours{straggle::detect::node_aware<>{}};
+    straggle::detect::straggler_scan ours{program::node_aware<>{}};
 
     replaying::replayer player(history, {.interval = 1s});
     std::span<straggle::evaluate::detection_metrics const> const metrics = player.run(late, ours);

@@ -5,6 +5,8 @@
 /// Detectors for the tests of replays: one of each, in a list.
 #pragma once
 
+#include "../../examples/programs/common/node_aware.hpp"
+
 #include <straggle/detect/average_time.hpp>
 #include <straggle/detect/cap.hpp>
 #include <straggle/detect/flink.hpp>
@@ -14,7 +16,6 @@
 #include <straggle/detect/late_with_caps.hpp>
 #include <straggle/detect/mantri.hpp>
 #include <straggle/detect/min_progress.hpp>
-#include <straggle/detect/node_aware.hpp>
 #include <straggle/detect/over_median.hpp>
 #include <straggle/detect/progress_gap.hpp>
 #include <straggle/detect/speculative_lag.hpp>
@@ -72,8 +73,8 @@ inline std::vector<any_scan> every_rule(double second) {
     all.emplace_back(detect::flink{.ratio = 0.5, .lower_bound = second});
     all.emplace_back(detect::largest_gain<>{});
     all.emplace_back(detect::mantri<>{.min_finished = 2});
-    all.emplace_back(detect::node_aware<>{});
-    all.emplace_back(detect::node_aware<>{.usual_time = 20 * second});
+    all.emplace_back(program::node_aware<>{});
+    all.emplace_back(program::node_aware<>{.usual_time = 20 * second});
     all.emplace_back(detect::hierarchical<detect::progress_gap>{});
     all.emplace_back(detect::speculative_lag{detect::late{}, 10 * second});
     all.emplace_back(detect::task_lag{detect::progress_gap{}, 10 * second});

@@ -17,7 +17,6 @@
 #include <straggle/detect/late_with_caps.hpp>
 #include <straggle/detect/mantri.hpp>
 #include <straggle/detect/min_progress.hpp>
-#include <straggle/detect/node_aware.hpp>
 #include <straggle/detect/over_median.hpp>
 #include <straggle/detect/progress_gap.hpp>
 #include <straggle/detect/speculative_lag.hpp>
@@ -138,7 +137,6 @@ TEST_CASE("straggler_scan: a failed allocation leaves the last suspects, whateve
     check_detector(detect::late_with_caps::mr1());
     check_detector(detect::largest_gain<>{.most = 300});
     check_detector(detect::mantri<>{});
-    check_detector(detect::node_aware<>{});
     check_detector(detect::hierarchical{detect::average_time{}});
     check_detector(detect::cap{detect::average_time{}});
     check_detector(detect::min_progress{detect::average_time{}});

@@ -3,9 +3,6 @@
 
 #include <straggle/predict/similar_tasks.hpp>
 
-#include <straggle/detect/job_progress.hpp>
-#include <straggle/detect/node_aware.hpp>
-
 #include <doctest/doctest.h>
 
 #include "../support/allocations.hpp"
@@ -19,7 +16,6 @@
 #include <map>
 #include <optional>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -344,59 +340,6 @@ TEST_CASE("similar_tasks: a node that is slow is predicted to be") {
     CHECK(*h.predict(t, "n3")->mean() == doctest::Approx(60).epsilon(0.1));
     CHECK(*h.predict(t, "n4")->mean() == doctest::Approx(30).epsilon(0.1));
     CHECK(*h.usual_time(t) == doctest::Approx(30).epsilon(0.1));
-}
-
-TEST_CASE("similar_tasks: node_aware goes by the usual times of similar tasks") {
-    struct running {
-        std::string host;
-        double done, started;
-        double input;
-    };
-    constexpr double seconds_per_unit = 1;
-    auto const speed = [](std::string const& host) { return host == "n5" ? 0.5 : 1.0; };
-    // Earlier runs of the job: tasks of 10 and of 60 units, on six nodes of which one is slow.
-    history earlier(profile);
-    std::mt19937_64 engine(11);
-    for (int i = 0; i < 600; ++i) {
-        std::string const host = "n" + std::to_string(engine() % 6);
-        double const input = engine() % 2 == 0 ? 10 : 60;
-        earlier.observe(
-            {"etl", host, input, 1, input * seconds_per_unit / speed(host) * (0.95 + 0.1 * uniform(engine))});
-    }
-    // Now it runs again, since 6 seconds; one task of each kind on each node.
-    std::vector<running> tasks;
-    for (int k = 0; k < 6; ++k)
-        for (double const input : {10.0, 60.0}) {
-            std::string const host = "n" + std::to_string(k);
-            tasks.push_back({host, 6 * speed(host) / (input * seconds_per_unit), 0, input});
-        }
-    running_fields const fields{
-        .node = &running::host, .start = &running::started, .progress = &running::done};
-    detect::job_progress<std::string, double> job;
-    job.running(tasks, fields, 6.0);
-
-    auto const suspects_of = [&](auto const& detector) {
-        detect::detector_scratch scratch;
-        std::vector<detect::finding> out;
-        detect::job_view const view = job.view();
-        detector.detect(view, scratch, out);
-        std::multiset<std::string> hosts;
-        for (detect::finding const& s : out) hosts.insert(tasks[view.running[s.task].row].host);
-        return hosts;
-    };
-    //! [usual]
-    straggle::predict::prediction_scratch scratch;
-    auto const usual_time_of = [&](straggle::detect::running_task const& t,
-                                   straggle::detect::job_view const&) {
-        return earlier.usual_time(task{.job = "etl", .host = {}, .input = tasks[t.row].input, .user = 1},
-                                  scratch);
-    };
-    straggle::detect::node_aware<decltype(usual_time_of)> const informed{.report_interval = 0.1,
-                                                                         .usual_time_of = usual_time_of};
-    //! [usual]
-    CHECK(suspects_of(informed) == std::multiset<std::string>{"n5", "n5"});
-    // Without it, tasks with much to do look slow.
-    CHECK(suspects_of(detect::node_aware<>{.report_interval = 0.1}).size() > 2);
 }
 
 TEST_CASE("similar_tasks: memory is bounded, names and all") {

@@ -18,7 +18,6 @@
 #include <straggle/detect/late_with_caps.hpp>
 #include <straggle/detect/mantri.hpp>
 #include <straggle/detect/min_progress.hpp>
-#include <straggle/detect/node_aware.hpp>
 #include <straggle/detect/over_median.hpp>
 #include <straggle/detect/progress_gap.hpp>
 #include <straggle/detect/speculative_lag.hpp>
@@ -56,8 +55,6 @@ void for_each_rule(Check check) {
     check(detect::mantri<>{});
     check(detect::late_with_caps{.lag = 0});
     check(detect::late_with_caps::mr1(0.001));
-    check(detect::node_aware<>{});
-    check(detect::node_aware<>{.usual_time = 60});
     check(detect::hierarchical{detect::late{.alpha = 0.2}});
     check(detect::hierarchical{detect::progress_gap{.gap = 0.1, .over = detect::task_scope::running}});
     check(detect::speculative_lag{detect::average_time{}, 1});

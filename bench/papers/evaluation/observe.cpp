@@ -2,11 +2,11 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include "observe.hpp"
+#include "../../../examples/programs/common/node_aware.hpp"
 
 #include "../cluster/draw.hpp"
 #include "../cluster/workload.hpp"
 
-#include <straggle/detect/node_aware.hpp>
 #include <straggle/detect/speculative_lag.hpp>
 #include <straggle/evaluate/detection_metrics.hpp>
 #include <straggle/evaluate/power.hpp>
@@ -73,7 +73,7 @@ observer make(run_options const& how, history const& known) {
         return build(detect::task_lag{paper::hierarchical{}, how.lag}, {}, nothing);
     if (how.detector == "Default, job's lag")
         return build(detect::speculative_lag{paper::hadoop_default{}, how.lag}, {}, nothing);
-    using rule = detect::node_aware<policies::told_usual_time>;
+    using rule = program::node_aware<policies::told_usual_time>;
     rule aware{};
     aware.report_interval = 3;
     if (how.detector == "node_aware cold") return build(aware, {}, nothing);

@@ -5,13 +5,13 @@
 /// Which tasks get copies, and where: none, as in YARN, or as in the library.
 #pragma once
 
+#include "../../../examples/programs/common/node_aware.hpp"
 #include "free_places.hpp"
 #include "phase_watch.hpp"
 
 #include <straggle/assign/assigner.hpp>
 #include <straggle/detect/cap.hpp>
 #include <straggle/detect/largest_gain.hpp>
-#include <straggle/detect/node_aware.hpp>
 #include <straggle/detect/straggler_scan.hpp>
 
 #include <algorithm>
@@ -128,8 +128,8 @@ class straggle_speculation {
 
   private:
     phase_watch watch_;
-    straggle::detect::straggler_scan<straggle::detect::node_aware<>> scan_{
-        straggle::detect::node_aware<>{.report_interval = 3}};
+    straggle::detect::straggler_scan<program::node_aware<>> scan_{
+        program::node_aware<>{.report_interval = 3}};
     straggle::assign::assigner<> assigner_{straggle::assign::expected_gain{},
                                            straggle::assign::assigner_options{.launch = 1.5}};
     std::vector<straggler> stragglers_;

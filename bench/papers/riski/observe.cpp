@@ -2,12 +2,12 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include "observe.hpp"
+#include "../../../examples/programs/common/node_aware.hpp"
 
 #include "../cluster/draw.hpp"
 #include "../cluster/workload.hpp"
 #include "scheduling.hpp"
 
-#include <straggle/detect/node_aware.hpp>
 #include <straggle/papers/riski_2014.hpp>
 #include <straggle/stats/order.hpp>
 
@@ -146,7 +146,7 @@ std::unique_ptr<cluster::policy> make_scheduler(std::string const& name, std::ve
     if (name == "expected gain")
         return risky(std::move(kinds), papers::riski_2014::detector{}, assign::expected_gain{},
                      assign::expected_gain{}, {}, remaining_by::similar_tasks);
-    using aware = detect::node_aware<policies::told_usual_time>;
+    using aware = program::node_aware<policies::told_usual_time>;
     if (name == "and node_aware")
         return risky<assign::assignment_in_turn>(std::move(kinds), aware{.report_interval = 3},
                                                  papers::riski_2014::profit{}, papers::riski_2014::profit{},

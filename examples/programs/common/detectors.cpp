@@ -2,6 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include "detectors.hpp"
+#include "node_aware.hpp"
 
 #include "settings.hpp"
 
@@ -13,7 +14,6 @@
 #include <straggle/detect/late_with_caps.hpp>
 #include <straggle/detect/mantri.hpp>
 #include <straggle/detect/min_progress.hpp>
-#include <straggle/detect/node_aware.hpp>
 #include <straggle/detect/over_median.hpp>
 #include <straggle/detect/progress_gap.hpp>
 #include <straggle/detect/speculative_lag.hpp>
@@ -145,7 +145,7 @@ rule make_mantri(settings& s, known_of_tasks const&) {
     return rule(d);
 }
 rule make_node_aware(settings& s, known_of_tasks const& known) {
-    straggle::detect::node_aware<usual_times> d;
+    program::node_aware<usual_times> d;
     if (s.is_warm()) d.usual_time_of.told = known.usual_time_of;
     if (known.threshold > 1) d.straggler_threshold = known.threshold;
     if (s.is_warm()) d.usual_time = known.usual_seconds;

@@ -42,7 +42,7 @@ struct known_of_tasks {
     double threshold = 1.2;   ///< what makes a straggler
     double usual_seconds = 0; ///< above 0: how long tasks usually take
     bool warm = false;        ///< whether detectors that can be warm are, unless specified otherwise
-    /// The defaults of a specification; as in `straggle::node_aware`
+    /// The defaults of a specification; as in `node_aware`
     std::optional<double> resolution{}, report_interval{};
     /// How long a task usually takes, if that is known of each; for those that are warm
     std::function<straggle::outcome<double>(straggle::detect::running_task const&,

@@ -50,7 +50,7 @@ struct progress_report {
 
 /// How certain each source is.
 struct trust {
-    double resolution = 0.02; ///< possible error of a report; as in `straggle::node_aware`
+    double resolution = 0.02; ///< possible error of a report; as in `program::node_aware`
     /// The factor by which the speed of a task changes. Three times that of the detector: real tasks have
     /// phases, and with an uncertain remaining time it is better to wait a little longer with a copy.
     double drift = 0.3;

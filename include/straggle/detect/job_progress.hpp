@@ -62,7 +62,8 @@ class job_progress {
     void set_slots(std::uint64_t slots) noexcept { slots_ = slots; }
     /// Sets when the job started; the default is the earliest start in any snapshot.
     void set_begin(Time begin) { begin_ = begin; }
-    /// Sets how much longer tasks take on a node than elsewhere, for `node_aware` rules.
+    /// Sets how much longer tasks take on a node than elsewhere, for rules that use it, as
+    /// `tail_of_siblings` does.
     /// @pre `factor > 0`
     void set_slowdown(node_key node, double factor) {
         STRAGGLE_EXPECTS(factor > 0 && detail::is_finite(factor));

@@ -52,7 +52,7 @@ struct similar_tasks_options {
     /// irrelevant factor still decides between tasks that are alike in all relevant ones.
     double even_share = 0.1;
     /// The usual time of a task on a good node is this quantile of the times of similar tasks on all nodes:
-    /// the median of the good nodes if four of five are good (as `node_aware` assumes).
+    /// the median of the good nodes if four of five are good.
     double usual_quantile = 0.4;
     node_weight_options weights = {}; ///< how weights are learned
 };
@@ -206,7 +206,7 @@ class similar_tasks {
     }
 
     /// How long a task usually takes on a good node: the `usual_quantile` of the times of similar tasks on
-    /// all nodes. Input for `node_aware`.
+    /// all nodes.
     /// @return as `predict`
     [[nodiscard]] outcome<double> usual_time(Record const& task, prediction_scratch& scratch) const {
         scratch.row_.resize(factor_count);

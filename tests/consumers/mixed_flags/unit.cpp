@@ -89,11 +89,10 @@ results UNIT() {
                                .progress = &running_task::progress},
                 100.0);
     detect::straggler_scan late{detect::late{}};
-    detect::straggler_scan aware{detect::node_aware<>{}};
     detect::straggler_scan mantri{detect::mantri{}};
     detect::straggler_scan over_median{detect::over_median{}};
-    out.push_back(static_cast<double>(late(job.view()).size() + aware(job.view()).size() +
-                                      mantri(job.view()).size() + over_median(job.view()).size()));
+    out.push_back(static_cast<double>(late(job.view()).size() + mantri(job.view()).size() +
+                                      over_median(job.view()).size()));
 
     // predict
     auto history = predict::similar_tasks_of<attempt>(

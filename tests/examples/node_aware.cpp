@@ -1,6 +1,8 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
+#include "../../examples/programs/common/node_aware.hpp"
+
 #include <straggle/detect/average_time.hpp>
 #include <straggle/detect/flink.hpp>
 #include <straggle/detect/hierarchical.hpp>
@@ -9,13 +11,12 @@
 #include <straggle/detect/late.hpp>
 #include <straggle/detect/late_with_caps.hpp>
 #include <straggle/detect/mantri.hpp>
-#include <straggle/detect/node_aware.hpp>
 #include <straggle/detect/over_median.hpp>
 #include <straggle/detect/progress_gap.hpp>
 #include <straggle/detect/speculative_lag.hpp>
 #include <straggle/evaluate/detection_metrics.hpp>
 
-#include "jobs.hpp"
+#include "../detect/jobs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,7 +33,7 @@
 using namespace straggle;
 using namespace straggle_test;
 
-static_assert(detect::straggler_detector<detect::node_aware<>>);
+static_assert(detect::straggler_detector<program::node_aware<>>);
 
 namespace {
 
@@ -56,7 +57,7 @@ TEST_CASE("node_aware: a node known to be slow is enough, before anything is rep
     for (double const slowdown : {edge * 0.999, edge * 1.001}) {
         job_data job = on_nodes({{{0, 0}}, {{0, 0}}});
         job.nodes[1] = {.slowdown = slowdown, .modelled = true};
-        answer const a = ask(detect::node_aware<>{.usual_time = 60}, job);
+        answer const a = ask(program::node_aware<>{.usual_time = 60}, job);
         CHECK(a.note == detect::detection_note::none);
         REQUIRE(a.suspects.size() == (slowdown > edge ? 1u : 0u));
         if (a.suspects.empty()) continue;
@@ -77,7 +78,7 @@ TEST_CASE("node_aware: a task alone, reckoned by hand") {
     double const log = (own * variance + mean * blur) / (variance + blur);
     double const sd = std::sqrt(variance * blur / (variance + blur));
     auto const with = [](double sureness) {
-        return detect::node_aware<>{.sureness = sureness, .usual_time = 60};
+        return program::node_aware<>{.sureness = sureness, .usual_time = 60};
     };
     answer const a = ask(with(0.3), running({{0.25, 40}}));
     REQUIRE(a.suspects.size() == 1);
@@ -91,7 +92,7 @@ TEST_CASE("node_aware: a task alone, reckoned by hand") {
 TEST_CASE("node_aware: stragglers that no copy could overtake are named on request") {
     // Takes 100 / 0.7 where 100 are usual, and is at 70 per cent: 43 are left, a copy needs 100.
     job_data const late = running({{0.7, 100}});
-    detect::node_aware<> rule{.usual_time = 100, .report_interval = 1};
+    program::node_aware<> rule{.usual_time = 100, .report_interval = 1};
     CHECK(ask(rule, late).suspects.empty());
     rule.in_time = false;
     answer const a = ask(rule, late);
@@ -102,7 +103,7 @@ TEST_CASE("node_aware: stragglers that no copy could overtake are named on reque
     // Whoever can be overtaken is named either way.
     job_data const early = running({{0.1, 40}});
     CHECK(ask(rule, early).suspects ==
-          ask(detect::node_aware<>{.usual_time = 100, .report_interval = 1}, early).suspects);
+          ask(program::node_aware<>{.usual_time = 100, .report_interval = 1}, early).suspects);
     CHECK(ask(rule, early).suspects.size() == 1);
 }
 
@@ -114,16 +115,16 @@ TEST_CASE("node_aware: a start-up that is told, reckoned by hand") {
     double const own = std::log(35.5 / (0.25 * 60));
     double const blur = std::pow(0.02 / 0.25, 2) + std::pow(0.1 * 0.75, 2) + 9.0 / 12 / (35.5 * 35.5);
     double const log = (own * variance + mean * blur) / (variance + blur);
-    answer const a = ask(detect::node_aware<>{.usual_time = 60, .start_up = 4}, running({{0.25, 40}}));
+    answer const a = ask(program::node_aware<>{.usual_time = 60, .start_up = 4}, running({{0.25, 40}}));
     REQUIRE(a.suspects.size() == 1);
     CHECK(a.suspects[0].value == doctest::Approx(60 * std::exp(log)).epsilon(1e-12));
     // Still starting up: nothing is known but that its node may be any.
-    CHECK(ask(detect::node_aware<>{.usual_time = 60, .start_up = 4}, running({{0, 3}})).suspects.empty());
+    CHECK(ask(program::node_aware<>{.usual_time = 60, .start_up = 4}, running({{0, 3}})).suspects.empty());
     // To have begun at once is what is believed where nothing is told or known.
-    auto const without = ask(detect::node_aware<>{.usual_time = 60}, running({{0.25, 40}})).suspects;
-    CHECK(ask(detect::node_aware<>{.usual_time = 60, .start_up = 0}, running({{0.25, 40}})).suspects ==
+    auto const without = ask(program::node_aware<>{.usual_time = 60}, running({{0.25, 40}})).suspects;
+    CHECK(ask(program::node_aware<>{.usual_time = 60, .start_up = 0}, running({{0.25, 40}})).suspects ==
           without);
-    CHECK(ask(detect::node_aware<>{.start_up = 4}, running({{0.5, 30}, {0.5, 30}})).suspects.empty());
+    CHECK(ask(program::node_aware<>{.start_up = 4}, running({{0.5, 30}, {0.5, 30}})).suspects.empty());
 }
 
 TEST_CASE("node_aware: what tasks of all nodes are late is no slowdown") {
@@ -136,7 +137,7 @@ TEST_CASE("node_aware: what tasks of all nodes are late is no slowdown") {
     for (detect::job_node& n : job.nodes) n.modelled = true;
     job.nodes[4].slowdown = 2;
     auto const rule = [](std::optional<double> start_up) {
-        return detect::node_aware<>{.usual_time = 100, .report_interval = 3, .start_up = start_up};
+        return program::node_aware<>{.usual_time = 100, .report_interval = 3, .start_up = start_up};
     };
     // By hand: a task of a good node has done 0.135 in 23.5 instead of 13.5, with 0.865 to go; so it is on
     // three nodes, and on the others once less, once more. Variance of a node: the model's 0.15, the tasks'
@@ -178,12 +179,12 @@ TEST_CASE("node_aware: a young task is judged by its siblings") {
     std::vector<std::pair<double, double>> const fast{{0.5, 30}, {0.4, 25}, {0.6, 36}, {0.01, 1}};
     std::vector<std::pair<double, double>> const slow{{0.2, 30}, {0.17, 25}, {0.24, 36}, {0.01, 1}};
     job_data const job = on_nodes({fast, fast, fast, slow});
-    CHECK(ask(detect::node_aware<>{}, job).tasks().size() == 4);
-    answer const a = ask(detect::node_aware<>{.usual_time = 60}, job);
+    CHECK(ask(program::node_aware<>{}, job).tasks().size() == 4);
+    answer const a = ask(program::node_aware<>{.usual_time = 60}, job);
     REQUIRE(a.tasks().size() == 4);
     CHECK(a.suspects[0].task == 15); // has the longest way to go
     for (auto const& s : a.suspects) CHECK(s.task >= 12);
-    CHECK(ask(detect::node_aware<>{}, on_nodes({fast, fast, fast, fast})).suspects.empty());
+    CHECK(ask(program::node_aware<>{}, on_nodes({fast, fast, fast, fast})).suspects.empty());
 }
 
 TEST_CASE("node_aware: finished tasks tell of their node") {
@@ -203,14 +204,14 @@ TEST_CASE("node_aware: finished tasks tell of their node") {
         job.running(young, fields, 101.0);
         return ask(detector, job.view()).tasks();
     };
-    CHECK(ask_about(1, 0, detect::node_aware<>{}) == places{2});
-    CHECK(ask_about(1, 0, detect::node_aware<>{.usual_time = 60}) == places{2});
+    CHECK(ask_about(1, 0, program::node_aware<>{}) == places{2});
+    CHECK(ask_about(1, 0, program::node_aware<>{.usual_time = 60}) == places{2});
     // The tasks of nodes 0 and 1 were three times as large.
-    CHECK(ask_about(3, 0, detect::node_aware<>{.usual_time = 60}) == places{2});
+    CHECK(ask_about(3, 0, program::node_aware<>{.usual_time = 60}) == places{2});
     auto const usual_60 = [](detect::running_task const&, detect::job_view const&) -> outcome<double> {
         return 60.0;
     };
-    detect::node_aware<decltype(usual_60)> const predicted{.usual_time_of = usual_60};
+    program::node_aware<decltype(usual_60)> const predicted{.usual_time_of = usual_60};
     CHECK(ask_about(1, 60, predicted) == places{2});
     CHECK(ask_about(1, 120, predicted).empty()); // tasks that usually take as long
     CHECK(ask_about(1, 0, predicted).empty());   // nothing to compare with was told
@@ -225,8 +226,8 @@ TEST_CASE("node_aware: what all tasks of a node have in common may change") {
     double const log = 0.3 * fresh / (fresh + old), sd = std::sqrt(0.0225 + 1 / (fresh + old));
     double const sure = (log - std::log(1.2)) / sd;
     REQUIRE(sure > 0);
-    CHECK(ask(detect::node_aware<>{.sureness = sure - 0.001, .usual_time = 60}, job).suspects.size() == 1);
-    CHECK(ask(detect::node_aware<>{.sureness = sure + 0.001, .usual_time = 60}, job).suspects.empty());
+    CHECK(ask(program::node_aware<>{.sureness = sure - 0.001, .usual_time = 60}, job).suspects.size() == 1);
+    CHECK(ask(program::node_aware<>{.sureness = sure + 0.001, .usual_time = 60}, job).suspects.empty());
 }
 
 TEST_CASE("node_aware: a slow node that empties gets faster") {
@@ -237,7 +238,7 @@ TEST_CASE("node_aware: a slow node that empties gets faster") {
     double const emptier = std::log(8 * 60 / 72.0);
     double const own_siblings = std::log((80 - 1.5) / (0.8 * 60)); // what the other one says
     auto const with = [](double sharing, double sureness = 0) {
-        return detect::node_aware<>{
+        return program::node_aware<>{
             .sureness = sureness, .usual_time = 60, .report_interval = 3, .sharing = sharing};
     };
     answer const stays = ask(with(0), job);
@@ -289,78 +290,78 @@ TEST_CASE("node_aware: the usual time is found in the middle of the good nodes, 
         nodes.emplace_back(8, std::pair(0.5, time / 2 + report));
     }
     nodes.emplace_back(8, std::pair(0.1, 30.0));
-    answer const a = ask(detect::node_aware<>{.report_interval = 3}, on_nodes(nodes));
+    answer const a = ask(program::node_aware<>{.report_interval = 3}, on_nodes(nodes));
     REQUIRE(a.suspects.size() == 8);
     CHECK(a.suspects[0].usual == doctest::Approx(60).epsilon(0.03)); // the fast fifth is 12 % below
 }
 
 TEST_CASE("node_aware: large tasks are no slow ones, if that is known") {
     job_data job = on_nodes({{{0.5, 30}, {0.5, 30}}, {{0.5, 30}, {0.5, 30}}, {{0.5, 30}, {0.16, 30}}});
-    CHECK(ask(detect::node_aware<>{}, job).tasks() == places{5});
+    CHECK(ask(program::node_aware<>{}, job).tasks() == places{5});
     job.running[5].input = 3;
-    CHECK(ask(detect::node_aware<>{}, job).tasks().empty());
-    CHECK(ask(detect::node_aware<>{.usual_time = 60}, job).tasks().empty());
+    CHECK(ask(program::node_aware<>{}, job).tasks().empty());
+    CHECK(ask(program::node_aware<>{.usual_time = 60}, job).tasks().empty());
     job.running[5].input = 1;
     auto const sizes = [](detect::running_task const& t, detect::job_view const&) -> outcome<double> {
         if (t.progress > 0.4) return status::insufficient_evidence; // like the others
         return 180.0;
     };
-    using sized = detect::node_aware<decltype(sizes)>;
+    using sized = program::node_aware<decltype(sizes)>;
     CHECK(ask(sized{.usual_time = 60, .usual_time_of = sizes}, job).tasks().empty());
     CHECK(ask(sized{.usual_time_of = sizes}, job).tasks().empty());
     auto const nonsense = [](detect::running_task const& t, detect::job_view const&) -> outcome<double> {
         return t.progress > 0.4 ? no_number : -1.0;
     };
-    CHECK(ask(detect::node_aware<decltype(nonsense)>{.usual_time_of = nonsense}, job).tasks() == places{5});
+    CHECK(ask(program::node_aware<decltype(nonsense)>{.usual_time_of = nonsense}, job).tasks() == places{5});
 }
 
 TEST_CASE("node_aware: tasks that hang, and jobs that do not report") {
     job_data job = on_nodes({{{0.5, 30}, {0.5, 30}, {0, 30}}, {{0.5, 30}, {0.5, 30}, {0.5, 30}}});
-    CHECK(ask(detect::node_aware<>{.usual_time = 60}, job).tasks() == places{2});
-    CHECK(ask(detect::node_aware<>{}, job).tasks() == places{2});
+    CHECK(ask(program::node_aware<>{.usual_time = 60}, job).tasks() == places{2});
+    CHECK(ask(program::node_aware<>{}, job).tasks() == places{2});
     // Nobody reports: young, old, and so old that it will last as long again.
     job = on_nodes({{{0, 30}, {0, 70}, {0, 200}}});
-    answer const a = ask(detect::node_aware<>{.usual_time = 60}, job);
+    answer const a = ask(program::node_aware<>{.usual_time = 60}, job);
     REQUIRE(a.tasks() == places{2});
     CHECK(a.suspects[0].value == doctest::Approx(400));
-    CHECK(ask(detect::node_aware<>{}, job).note == detect::detection_note::too_early);
+    CHECK(ask(program::node_aware<>{}, job).note == detect::detection_note::too_early);
 }
 
 TEST_CASE("node_aware: jobs that say little") {
-    CHECK(ask(detect::node_aware<>{}, job_data{}).note == detect::detection_note::too_few_running);
-    CHECK(ask(detect::node_aware<>{}, running({{0, 0}, {0, 0}})).note == detect::detection_note::too_early);
-    CHECK(ask(detect::node_aware<>{}, running({{1, 60}})).suspects.empty());
+    CHECK(ask(program::node_aware<>{}, job_data{}).note == detect::detection_note::too_few_running);
+    CHECK(ask(program::node_aware<>{}, running({{0, 0}, {0, 0}})).note == detect::detection_note::too_early);
+    CHECK(ask(program::node_aware<>{}, running({{1, 60}})).suspects.empty());
     CHECK(
-        ask(detect::node_aware<>{.usual_time = 60}, running({{1, 1e300}, {0, 0}, {1, 0}})).suspects.empty());
-    CHECK(ask(detect::node_aware<>{}, running({{1e-300, 1e300}, {1e-300, 1e300}})).suspects.empty());
+        ask(program::node_aware<>{.usual_time = 60}, running({{1, 1e300}, {0, 0}, {1, 0}})).suspects.empty());
+    CHECK(ask(program::node_aware<>{}, running({{1e-300, 1e300}, {1e-300, 1e300}})).suspects.empty());
     // All nodes slow: seen only by who knows what is usual.
     job_data const slow = on_nodes({{{0.25, 30}, {0.25, 30}}, {{0.25, 30}, {0.25, 30}}});
-    CHECK(ask(detect::node_aware<>{}, slow).suspects.empty());
-    CHECK(ask(detect::node_aware<>{.usual_time = 60}, slow).tasks() ==
+    CHECK(ask(program::node_aware<>{}, slow).suspects.empty());
+    CHECK(ask(program::node_aware<>{.usual_time = 60}, slow).tasks() ==
           places{0, 1, 2, 3}); // ties in their order
     // One task too slow among its equals on the only node there is.
-    CHECK(ask(detect::node_aware<>{}, running({{0.5, 30}, {0.5, 30}, {0.5, 30}, {0.1, 30}})).tasks() ==
+    CHECK(ask(program::node_aware<>{}, running({{0.5, 30}, {0.5, 30}, {0.5, 30}, {0.1, 30}})).tasks() ==
           places{3});
     // A view made by hand may not list its nodes.
     job_data unlisted = slow;
     unlisted.nodes.clear();
-    CHECK(ask(detect::node_aware<>{.usual_time = 60}, unlisted).tasks() == places{0, 1, 2, 3});
+    CHECK(ask(program::node_aware<>{.usual_time = 60}, unlisted).tasks() == places{0, 1, 2, 3});
 }
 
 TEST_CASE("node_aware: numbers that are none suspect nobody and spoil nothing") {
     job_data const good = on_nodes({{{0.5, 30}, {0.2, 30}}, {{0.5, 30}, {0.5, 30}}, {{0.5, 30}, {0.5, 30}}});
-    REQUIRE(ask(detect::node_aware<>{}, good).tasks() == places{1});
+    REQUIRE(ask(program::node_aware<>{}, good).tasks() == places{1});
     double const inf = std::numeric_limits<double>::infinity();
     for (double const bad : {no_number, inf, -inf, -1.0}) {
         job_data job = good;
         job.running.push_back({.progress = bad, .elapsed = 30, .node = 0});
         job.running.push_back({.progress = 0.5, .elapsed = bad, .node = 0});
-        CHECK(ask(detect::node_aware<>{}, job).tasks() == places{1});
+        CHECK(ask(program::node_aware<>{}, job).tasks() == places{1});
         job = good;
         job.running[3].input = bad; // counts as 1
         job.nodes[1] = {.slowdown = bad, .modelled = true, .compared = 3, .log_mean = bad};
         if (bad == -1.0) job.nodes[1].compared = 0; // a fine logarithm
-        CHECK(ask(detect::node_aware<>{}, job).tasks() == places{1});
+        CHECK(ask(program::node_aware<>{}, job).tasks() == places{1});
     }
 }
 
@@ -369,7 +370,7 @@ TEST_CASE("node_aware: random jobs") {
     for (int round = 0; round < 300; ++round) {
         job_data job = random_job(engine);
         detect::job_view const view = job.view();
-        answer const a = ask(detect::node_aware<>{}, view);
+        answer const a = ask(program::node_aware<>{}, view);
         for (std::size_t i = 0; i < a.suspects.size(); ++i) {
             detect::finding const& s = a.suspects[i];
             double const left = s.value - view.running[s.task].elapsed;
@@ -382,21 +383,21 @@ TEST_CASE("node_aware: random jobs") {
             bool const in_order = before > left || (before == left && b.task < s.task);
             CHECK(in_order);
         }
-        CHECK(ask(detect::node_aware<>{}, view).suspects == a.suspects);
+        CHECK(ask(program::node_aware<>{}, view).suspects == a.suspects);
         // Who asks for more certainty is told of fewer.
-        auto few = ask(detect::node_aware<>{.sureness = 1}, view).tasks(), many = a.tasks();
+        auto few = ask(program::node_aware<>{.sureness = 1}, view).tasks(), many = a.tasks();
         std::ranges::sort(few);
         std::ranges::sort(many);
         CHECK(std::ranges::includes(many, few));
         // In another unit of time it is the same.
-        auto const warm = ask(detect::node_aware<>{.usual_time = 20}, view).tasks();
+        auto const warm = ask(program::node_aware<>{.usual_time = 20}, view).tasks();
         for (auto& t : job.running) t.elapsed *= 1024;
-        CHECK(ask(detect::node_aware<>{.usual_time = 20 * 1024}, job.view()).tasks() == warm);
+        CHECK(ask(program::node_aware<>{.usual_time = 20 * 1024}, job.view()).tasks() == warm);
     }
 }
 
 TEST_CASE("node_aware: allocates nothing once it has worked") {
-    CHECK(allocations_of_second_look(detect::node_aware<>{}, 4) == 0);
+    CHECK(allocations_of_second_look(program::node_aware<>{}, 4) == 0);
     job_data job;
     job.nodes.resize(1000);
     for (std::uint32_t i = 0; i < 100000; ++i) {
@@ -406,10 +407,10 @@ TEST_CASE("node_aware: allocates nothing once it has worked") {
     detect::job_view const view = job.view();
     detect::detector_scratch scratch;
     std::vector<detect::finding> out;
-    detect::node_aware<>{}.detect(view, scratch, out);
+    program::node_aware<>{}.detect(view, scratch, out);
     CHECK(out.size() == 10000);
     out.clear();
-    CHECK(allocations_during([&] { detect::node_aware<>{}.detect(view, scratch, out); }) == 0);
+    CHECK(allocations_during([&] { program::node_aware<>{}.detect(view, scratch, out); }) == 0);
 }
 
 namespace {
@@ -584,25 +585,25 @@ scores compete(world const& w, cluster const& c, std::uint64_t seeds) {
     cold.emplace_back("mantri", detect::mantri<>{});
     // A scheduler knows its heartbeat, and how far to trust its reports.
     double const interval = w.heartbeat, resolution = std::max(0.02, w.misreport);
-    cold.emplace_back("cold", detect::node_aware<>{.resolution = resolution, .report_interval = interval});
+    cold.emplace_back("cold", program::node_aware<>{.resolution = resolution, .report_interval = interval});
     simulation const* now_running = nullptr;
     auto const predicted = [&](detect::running_task const& t, detect::job_view const&) -> outcome<double> {
         return now_running->all[now_running->reports[t.row].id].predicted;
     };
     if (w.misprediction > 0)
-        warm.emplace_back("warm", detect::node_aware<decltype(predicted)>{.resolution = resolution,
-                                                                          .report_interval = interval,
-                                                                          .usual_time_of = predicted});
+        warm.emplace_back("warm", program::node_aware<decltype(predicted)>{.resolution = resolution,
+                                                                           .report_interval = interval,
+                                                                           .usual_time_of = predicted});
     else
-        warm.emplace_back("warm", detect::node_aware<>{.usual_time = simulation::usual,
-                                                       .resolution = resolution,
-                                                       .report_interval = interval});
+        warm.emplace_back("warm", program::node_aware<>{.usual_time = simulation::usual,
+                                                        .resolution = resolution,
+                                                        .report_interval = interval});
     if (w.launch > 0) // as if it were known, and as if it were not there
         for (auto const& [name, start_up] : {std::pair("told", w.launch), {"at once", 0.0}})
-            warm.emplace_back(name, detect::node_aware<>{.usual_time = simulation::usual,
-                                                         .resolution = resolution,
-                                                         .report_interval = interval,
-                                                         .start_up = start_up});
+            warm.emplace_back(name, program::node_aware<>{.usual_time = simulation::usual,
+                                                          .resolution = resolution,
+                                                          .report_interval = interval,
+                                                          .start_up = start_up});
 
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         // What four earlier jobs on the same cluster tell of its nodes.
@@ -675,7 +676,7 @@ TEST_CASE("node_aware: the spread of the paper's platform") {
     double const deviation = std::log(1.2) / 2.478;
     CHECK(std::erfc(2.478 / std::sqrt(2.0)) / 2 == doctest::Approx(0.0066).epsilon(0.01));
     CHECK(deviation == doctest::Approx(0.0736).epsilon(0.01));
-    CHECK(detect::node_aware<>{}.spread > deviation);
+    CHECK(program::node_aware<>{}.spread > deviation);
 }
 
 TEST_CASE("node_aware: beats the other rules on the experiments' clusters") {
