@@ -39,7 +39,7 @@ elif [[ ${ROOMS:-} ]]; then
     for room in $ROOMS; do files+=("tests/$room"/*.cpp); done
 else
     # Where bytes, wide integers and vectors are, without what takes long under an emulator.
-    for name in stats/tick_moments stats/wide_integer rank/p_cores rank/rank_window \
+    for name in stats/tick_moments stats/wide_integer rank/p_cores property/rank_window \
         rank/monitor_counts rank/monitor_options predict/profile_bytes learn/kmeans learn/tree_node; do
         [[ -e tests/$name.cpp ]] && files+=("tests/$name.cpp")
     done

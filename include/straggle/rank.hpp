@@ -15,7 +15,6 @@
 #include <straggle/rank/performance.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 #include <straggle/rank/rank_options.hpp>
-#include <straggle/rank/rank_window.hpp>
 #include <straggle/rank/ranking.hpp>
 #include <straggle/rank/sibling_normalizers.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>

@@ -947,12 +947,6 @@ using straggle::rank::normalize;
 using straggle::node_ranker;
 using straggle::rank_nodes;
 
-// straggle/rank/rank_window.hpp
-namespace rank {
-using straggle::rank::time_window;
-}
-using straggle::rank_window;
-
 // straggle/rank/sibling_normalizers.hpp
 namespace rank {
 using straggle::rank::robust_z;

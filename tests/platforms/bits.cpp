@@ -9,8 +9,9 @@
 #include <straggle/rank/monitor.hpp>
 #include <straggle/rank/p_cores.hpp>
 #include <straggle/rank/rank_nodes.hpp>
-#include <straggle/rank/rank_window.hpp>
 #include <straggle/stats/tick_moments.hpp>
+
+#include "../support/rank_window.hpp"
 
 #include <cinttypes>
 #include <cstddef>
@@ -91,7 +92,7 @@ int main() {
 
     hash rank;
     add(rank, straggle::rank_nodes(all, fields));
-    add(rank, straggle::rank_window(all, straggle::rank::time_window<std::int64_t>{5000, 9000}, fields));
+    add(rank, straggle_test::rank_window(all, straggle_test::time_window<std::int64_t>{5000, 9000}, fields));
     print("rank", rank);
 
     hash monitor;

@@ -6,10 +6,10 @@
 
 #include <straggle/rank/monitor.hpp>
 #include <straggle/rank/rank_nodes.hpp>
-#include <straggle/rank/rank_window.hpp>
 
 #include "support/allocations.hpp"
 #include "support/monitor_cases.hpp"
+#include "support/rank_window.hpp"
 #include "support/seed.hpp"
 
 #include <doctest/doctest.h>
@@ -381,13 +381,13 @@ TEST_CASE("monitor: windows are those of rank_window in any order, through mergi
             std::vector<attempt> seen;
             for (attempt const& a : all)
                 if (a.end < known) seen.push_back(a);
-            rank::time_window<std::int64_t> const window{(step - 3) * slide, step * slide};
+            straggle_test::time_window<std::int64_t> const window{(step - 3) * slide, step * slide};
             if (window.from < last - 3 * slide && now < last) continue; // partly gone
-            auto const expected = rank_window(seen, window, straggle_test::ticks);
+            auto const expected = straggle_test::rank_window(seen, window, straggle_test::ticks);
             REQUIRE(difference(one.rank(now), expected, order_of_nodes::any) == "");
             REQUIRE(difference(merged.rank(now), expected, order_of_nodes::any) == "");
             REQUIRE(difference(stored.rank(now), expected, order_of_nodes::any) == "");
-            REQUIRE(difference(real.rank(now), rank_window(seen, window, straggle_test::reals),
+            REQUIRE(difference(real.rank(now), straggle_test::rank_window(seen, window, straggle_test::reals),
                                order_of_nodes::any, 1e-12) == "");
             rankings += expected.levels() > 0 ? 1u : 0u;
         }

@@ -7,10 +7,10 @@
 #include <straggle/rank/detail/window_store.hpp>
 #include <straggle/rank/monitor.hpp>
 #include <straggle/rank/rank_nodes.hpp>
-#include <straggle/rank/rank_window.hpp>
 
 #include "../support/contract_trap.hpp"
 #include "../support/monitor_cases.hpp"
+#include "../support/rank_window.hpp"
 #include "../support/seed.hpp"
 
 #include <doctest/doctest.h>
@@ -192,10 +192,10 @@ TEST_CASE_TEMPLATE("windows: a ranking is that of the attempts of the window aga
         auto const check = [&](auto const& found, std::int64_t last, std::int64_t known_by) {
             if (whole) {
                 // Times of an unsigned clock do not go below zero, nor do the windows asked about.
-                rank::time_window<Time> const window{at<Time>((last - steps + 1) * step),
-                                                     at<Time>((last + 1) * step)};
+                straggle_test::time_window<Time> const window{at<Time>((last - steps + 1) * step),
+                                                              at<Time>((last + 1) * step)};
                 auto held = plain.known_by(known_by);
-                auto const expected = rank_window(held, window, fields<Time>);
+                auto const expected = straggle_test::rank_window(held, window, fields<Time>);
                 if (plain.holds(last - steps + 1))
                     REQUIRE(difference(found, expected, order_of_nodes::any) == "");
             } else {

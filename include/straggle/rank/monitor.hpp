@@ -52,7 +52,7 @@ namespace straggle::inline STRAGGLE_ABI {
 ///
 /// Source: DSB algorithm 1. Ours: sliding windows, a baseline longer than the window, late attempts, jobs
 /// that end, merging and storing. The result is that of `rank_nodes` over the same attempts, and with windows
-/// that of `rank_window` (every success counts: report the loser of a race as killed, or with
+/// only what ended in the window is scored, against all that is known of its job (every success counts: report the loser of a race as killed, or with
 /// `observe_censored`). As long as no limit was reached and no job was forgotten, which `counts` shows, it
 /// has the same bits for any order of arrival of integer durations, and is within 1e-12 of a score for
 /// floating-point ones, whatever their common offset. Nodes are in order of first appearance since they were

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/monitor.hpp` and `rank/rank_window.hpp`: ranks nodes from the evidence in a window.
+/// Private part of `rank/monitor.hpp`: ranks nodes from the evidence in a window.
 /// Each job is scaled by everything known about it, and its attempts on each node are scored as a unit; see
 /// `score_moments`.
 #pragma once

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/monitor.hpp` and `rank/rank_window.hpp`: the attempts of each pair of a job and a
+/// Private part of `rank/monitor.hpp`: the attempts of each pair of a job and a
 /// node as one sum per time step; for older steps, one sum per job until the job is forgotten; for finished
 /// jobs, only their scores of each node.
 #pragma once

@@ -3,10 +3,9 @@
 
 /// @file
 /// Ranks one window of time in one call, from all records: scores the attempts that ended in the window
-/// against everything known about their jobs, as a `monitor` does.
+/// against everything known about their jobs, as a `monitor` does. The oracle of the monitor's windows.
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/rank/detail/window_ranker.hpp>
 #include <straggle/rank/detail/window_store.hpp>
@@ -18,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace straggle::inline STRAGGLE_ABI::rank {
+namespace straggle_test {
 
 /// A stretch of time.
 template <class Time>
@@ -26,10 +25,6 @@ struct time_window {
     Time from{};  ///< the first time inside
     Time until{}; ///< the first time after it
 };
-
-} // namespace straggle::rank
-
-namespace straggle::inline STRAGGLE_ABI {
 
 /// Ranks the nodes over the attempts that ended in a window, each scored against all given attempts of its
 /// job, whenever those ended.
@@ -49,36 +44,40 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @par Guarantees
 /// deterministic; for integer durations the same bits for any order of the records, except for the order of
 /// first appearance. Only allocation can throw.
-template <class Attempts, class Time, class Fields, class Options = rank_options<>>
-    requires record::attempt_fields_for<
+template <class Attempts, class Time, class Fields, class Options = straggle::rank_options<>>
+    requires straggle::record::attempt_fields_for<
                  Fields, std::remove_cvref_t<decltype(*std::begin(std::declval<Attempts const&>()))>> &&
-             detail::given<decltype(Fields::end)> && detail::is_rank_options<Options> &&
-             rank::moment_normalizer<decltype(Options::normalizer)>
-[[nodiscard]] auto rank_window(Attempts const& attempts, rank::time_window<Time> const& window,
+             straggle::detail::given<decltype(Fields::end)> && straggle::detail::is_rank_options<Options> &&
+             straggle::rank::moment_normalizer<decltype(Options::normalizer)>
+[[nodiscard]] auto rank_window(Attempts const& attempts, time_window<Time> const& window,
                                Fields const& fields, Options const& options = {}) {
     using record = std::remove_cvref_t<decltype(*std::begin(attempts))>;
-    using reading = detail::reading_t<Fields, record>;
-    using job_id = owned_identifier_t<detail::field_value_t<decltype(Fields::job), record>>;
-    using node_id = owned_identifier_t<detail::field_value_t<decltype(Fields::node), record>>;
-    using store_type = detail::window_store<job_id, node_id, reading>;
+    using reading = straggle::detail::reading_t<Fields, record>;
+    using job_id =
+        straggle::owned_identifier_t<straggle::detail::field_value_t<decltype(Fields::job), record>>;
+    using node_id =
+        straggle::owned_identifier_t<straggle::detail::field_value_t<decltype(Fields::node), record>>;
+    using store_type = straggle::detail::window_store<job_id, node_id, reading>;
     store_type store(1); // one step, the window; what ended outside is the past of its job
     store.advance(0);
     for (record const& attempt : attempts) {
-        auto const& end = detail::project(fields.end, attempt);
-        bool const inside = detail::is_present(end) && !(detail::unwrap(end) < window.from) &&
-                            detail::unwrap(end) < window.until;
-        attempt_counts counts;
-        detail::read_attempt(fields, attempt, counts, [&](auto const& job, auto const& node, reading value) {
-            if (inside)
-                store.add(job, node, 0, value, {});
-            else
-                store.remember(job, {})->gone.add(value);
-        });
+        auto const& end = straggle::detail::project(fields.end, attempt);
+        bool const inside = straggle::detail::is_present(end) &&
+                            !(straggle::detail::unwrap(end) < window.from) &&
+                            straggle::detail::unwrap(end) < window.until;
+        straggle::attempt_counts counts;
+        straggle::detail::read_attempt(fields, attempt, counts,
+                                       [&](auto const& job, auto const& node, reading value) {
+                                           if (inside)
+                                               store.add(job, node, 0, value, {});
+                                           else
+                                               store.remember(job, {})->gone.add(value);
+                                       });
         if (inside) store.at(0).counts += counts;
     }
-    detail::window_ranker<store_type, Options> ranker(options.ranker);
+    straggle::detail::window_ranker<store_type, Options> ranker(options.ranker);
     ranker.rank(store, options, 0, 0, 0, false);
     return std::move(ranker.ranking());
 }
 
-} // namespace straggle
+} // namespace straggle_test

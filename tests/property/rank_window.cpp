@@ -4,9 +4,9 @@
 // One window of all that is known: by its definition, attempt for attempt, in numbers of more digits.
 
 #include <straggle/rank/rank_nodes.hpp>
-#include <straggle/rank/rank_window.hpp>
 
 #include "../support/monitor_cases.hpp"
+#include "../support/rank_window.hpp"
 #include "../support/seed.hpp"
 
 #include <doctest/doctest.h>
@@ -25,13 +25,13 @@ using straggle_test::difference;
 
 TEST_CASE("rank_window: with everything in the window it is rank_nodes, to the bit") {
     std::mt19937_64 draw(straggle_test::seed_or(11));
-    rank::time_window<std::int64_t> const always{(std::numeric_limits<std::int64_t>::min)(),
-                                                 (std::numeric_limits<std::int64_t>::max)()};
+    straggle_test::time_window<std::int64_t> const always{(std::numeric_limits<std::int64_t>::min)(),
+                                                          (std::numeric_limits<std::int64_t>::max)()};
     for (int round = 0; round < 40; ++round) {
         auto const all = straggle_test::random_history(draw, 300);
-        CHECK(difference(rank_window(all, always, straggle_test::ticks),
+        CHECK(difference(straggle_test::rank_window(all, always, straggle_test::ticks),
                          rank_nodes(all, straggle_test::ticks)) == "");
-        CHECK(difference(rank_window(all, always, straggle_test::reals),
+        CHECK(difference(straggle_test::rank_window(all, always, straggle_test::reals),
                          rank_nodes(all, straggle_test::reals), straggle_test::order_of_nodes::same,
                          1e-12) == "");
     }
@@ -47,8 +47,8 @@ TEST_CASE("rank_window: what ended in the window, each against its whole job") {
         for (attempt& a : all)
             if (draw() % 9 == 0) a.status = attempt_status::failed;
         std::int64_t const from = all[draw() % 100].end, until = from + 1 + static_cast<int>(draw() % 300);
-        auto const found =
-            rank_window(all, rank::time_window<std::int64_t>{from, until}, straggle_test::ticks);
+        auto const found = straggle_test::rank_window(
+            all, straggle_test::time_window<std::int64_t>{from, until}, straggle_test::ticks);
         std::map<int, std::vector<long double>> jobs, scores;
         std::uint64_t used = 0, failed = 0;
         for (attempt const& a : all) {
@@ -92,13 +92,13 @@ TEST_CASE(
         }
     std::size_t alone = 0, against_all = 0;
     for (int job = 0; job < 20; ++job) {
-        rank::time_window<std::int64_t> const window{1000 * job + 200, 1000 * job + 350};
+        straggle_test::time_window<std::int64_t> const window{1000 * job + 200, 1000 * job + 350};
         std::vector<attempt> inside;
         for (attempt const& a : all)
             if (a.end >= window.from && a.end < window.until) inside.push_back(a);
         auto const itself = rank_nodes(inside, straggle_test::ticks);
         for (auto const& n : itself.nodes()) alone += n.mean > 1 ? 1u : 0u;
-        auto const whole = rank_window(all, window, straggle_test::ticks);
+        auto const whole = straggle_test::rank_window(all, window, straggle_test::ticks);
         for (auto const& n : whole.nodes()) against_all += n.id == 7 && n.mean > 1 ? 1u : 0u;
     }
     CHECK(alone == 0);
