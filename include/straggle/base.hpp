@@ -24,6 +24,7 @@
 #include <straggle/base/random.hpp>
 #include <straggle/base/ranges.hpp>
 #include <straggle/base/rare_ids.hpp>
+#include <straggle/base/row_sort.hpp>
 #include <straggle/base/rule_name.hpp>
 #include <straggle/base/simd.hpp>
 #include <straggle/base/size.hpp>

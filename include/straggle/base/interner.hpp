@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -388,5 +389,9 @@ class interner {
     std::size_t erased_ = 0;
     index_type free_ = none;
 };
+
+#ifdef STRAGGLE_COMPILED
+extern template class interner<std::string>;
+#endif
 
 } // namespace straggle

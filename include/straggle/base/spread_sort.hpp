@@ -59,6 +59,11 @@ void for_each_large_share(std::vector<std::uint32_t> const& ends, Visit&& visit)
         first = last;
     }
 }
+// One function for all calls, as pointers.
+template <class Row, class Before>
+STRAGGLE_NEVER_INLINE void sort_share(std::span<Row> rows, Before before) {
+    std::sort(rows.data(), rows.data() + rows.size(), before);
+}
 // Sorts nearly sorted rows: each is at most a small share away from its place. Few neighbors are out of
 // order, so the branch is predictable.
 template <class Row, class Before>
@@ -79,7 +84,7 @@ template <class Row, class Key, class Next, class Before>
 void spread_sort(std::vector<Row>& rows, spread_sort_scratch<Row>& scratch, Key key,
                  [[maybe_unused]] Next next, Before before) {
     if (rows.size() < worth_dealing) {
-        std::sort(rows.begin(), rows.end(), before);
+        sort_share(std::span(rows), before);
         return;
     }
     reserve_for(scratch.rows, rows.size());
@@ -94,13 +99,13 @@ void spread_sort(std::vector<Row>& rows, spread_sort_scratch<Row>& scratch, Key 
                 Row* const out = scratch.rows.data() + first;
                 deal_rows(std::span<Row const>(share), out, scratch.ends_within, next);
                 for_each_large_share(scratch.ends_within, [&](std::size_t from, std::size_t to) {
-                    std::sort(out + from, out + to, before);
+                    sort_share(std::span(out + from, to - from), before);
                 });
                 std::copy(out, out + share.size(), share.begin());
                 return;
             }
         }
-        std::sort(share.begin(), share.end(), before);
+        sort_share(share, before);
     });
     sort_neighbours(std::span(rows), before);
 }

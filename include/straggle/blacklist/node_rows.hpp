@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/projection.hpp>
+#include <straggle/base/row_sort.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/record/cluster_load.hpp>
@@ -167,7 +168,7 @@ class node_rows {
             if (is_present(name) && tables_.ids.find(unwrap(name)) == no_index) new_.push_back(at);
         }
         auto const node_at = [&](std::ptrdiff_t at) -> Node const& { return std::ranges::begin(nodes)[at]; };
-        std::sort(new_.begin(), new_.end(), [&](std::ptrdiff_t i, std::ptrdiff_t j) {
+        sort_rows(new_, [&](std::ptrdiff_t i, std::ptrdiff_t j) {
             return is_named_before(unwrap(project(fields_.node, node_at(i))),
                                    unwrap(project(fields_.node, node_at(j))));
         });

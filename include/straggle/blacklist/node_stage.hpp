@@ -11,6 +11,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/row_sort.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/detail/exclusion_record.hpp>
 #include <straggle/blacklist/detail/failure_watch.hpp>
@@ -544,8 +545,8 @@ class node_stage {
             order_.push_back({row.node, row.slots, row.domain, row.word});
             if (!blacklist::has(r.causes, cause::denied)) doubted += row.slots;
         }
-        std::sort(order_.begin(), order_.end(),
-                  [this](candidate const& a, candidate const& b) { return goes_before(a, b); });
+        detail::sort_rows(order_,
+                          [this](candidate const& a, candidate const& b) { return goes_before(a, b); });
         bool const open = doubted > options_.fail_open * total_slots_;
         double const beyond = doubted - options_.share_of_slots * total_slots_;
         staying_ = beyond > 0 ? beyond / total_slots_ : 0.0;
@@ -674,7 +675,7 @@ class node_stage {
                                  r.strikes, r.since, r.until,
                                  r.state == node_state::on_probation ? probe_slots(i) : 0u});
         }
-        std::sort(verdicts_.begin(), verdicts_.end(), [](auto const& a, auto const& b) {
+        detail::sort_rows(verdicts_, [](auto const& a, auto const& b) {
             if (a.state != b.state) return a.state > b.state;
             if (a.slow.value != b.slow.value) return a.slow.value > b.slow.value;
             return a.node < b.node;

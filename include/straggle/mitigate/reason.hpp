@@ -28,12 +28,13 @@ struct brief {
     double value;
 };
 
+// Not inlined: a reason is a dozen of these.
 template <class... Format>
-void append_digits(std::string& out, Format... format) {
+STRAGGLE_NEVER_INLINE void append_digits(std::string& out, Format... format) {
     std::array<char, 400> text{};
     out.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), format...).ptr);
 }
-inline void append(std::string& out, std::string_view text) {
+STRAGGLE_NEVER_INLINE inline void append(std::string& out, std::string_view text) {
     out += text;
 }
 inline void append(std::string& out, std::uint64_t n) {

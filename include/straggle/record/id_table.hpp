@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -163,5 +164,9 @@ struct no_id_table {
         return no_index;
     }
 };
+
+#ifdef STRAGGLE_COMPILED
+extern template class id_table<std::string>;
+#endif
 
 } // namespace straggle::detail

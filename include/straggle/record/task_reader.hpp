@@ -11,6 +11,7 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/projection.hpp>
+#include <straggle/base/row_sort.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/spread_sort.hpp>
 #include <straggle/record/attempt_event.hpp>
@@ -245,8 +246,7 @@ class task_reader {
         if (is_nan(into.weight) || into.weight < other.weight) into.weight = other.weight;
     }
     void join_goals() {
-        std::sort(goals_.begin(), goals_.end(),
-                  [](running_goal const& a, running_goal const& b) { return a.job < b.job; });
+        sort_rows(goals_, [](running_goal const& a, running_goal const& b) { return a.job < b.job; });
         std::size_t kept = 0;
         for (std::size_t i = 0; i < goals_.size(); ++i) {
             if (kept > 0 && goals_[kept - 1].job == goals_[i].job) {

@@ -8,6 +8,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/row_sort.hpp>
 #include <straggle/base/size.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/record/attempt_event.hpp>
@@ -265,7 +266,7 @@ class failure_watch {
         std::vector<failed_task> tasks;
         for (failed_task const& t : tasks_)
             if (t.nodes != 0) tasks.push_back(t);
-        std::sort(tasks.begin(), tasks.end(), [](failed_task const& a, failed_task const& b) {
+        sort_rows(tasks, [](failed_task const& a, failed_task const& b) {
             return a.job != b.job ? a.job < b.job : a.key < b.key;
         });
         std::vector<std::uint32_t> nodes;
@@ -279,7 +280,7 @@ class failure_watch {
             job.nodes = static_cast<std::size_t>(std::unique(nodes.begin(), nodes.end()) - nodes.begin());
             if (job.failed > job.ended_well) out.push_back(job);
         }
-        std::sort(out.begin(), out.end(), [](auto const& a, auto const& b) {
+        sort_rows(out, [](auto const& a, auto const& b) {
             return a.failed != b.failed ? a.failed > b.failed : a.job < b.job;
         });
     }
@@ -561,7 +562,7 @@ class failure_audit {
         for (failed_task const& t : watch.tasks())
             for (std::size_t k = 0; k < t.nodes; ++k)
                 failures_.push_back({t.job, t.at[k].node, !t.withdrawn && watch.is_current(t.at[k])});
-        std::sort(failures_.begin(), failures_.end(), [](failure const& a, failure const& b) {
+        sort_rows(failures_, [](failure const& a, failure const& b) {
             return a.node != b.node ? a.node < b.node : a.job < b.job;
         });
         // Set a suspect apart once it has failed tasks of two jobs (until then the job may be at fault), or
@@ -571,7 +572,7 @@ class failure_audit {
             if (failures_[i].node == failures_[i - 1].node && failures_[i].job != failures_[i - 1].job)
                 if (node_facts* const n = find(nodes_, failures_[i].node))
                     n->is_apart = n->is_apart || watch.is_apart(n->node);
-        std::sort(failures_.begin(), failures_.end(), [](failure const& a, failure const& b) {
+        sort_rows(failures_, [](failure const& a, failure const& b) {
             return a.job != b.job ? a.job < b.job : a.node < b.node;
         });
         for (std::size_t i = 0; i < failures_.size(); ++i) {

@@ -7,6 +7,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/row_sort.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>
 
@@ -58,8 +59,7 @@ class machine_classes {
             entries_.push_back({row.machine_class, row.slots, row.node, s});
         }
         auto const by_class = [](entry const& a, entry const& b) { return a.told < b.told; };
-        if (!std::is_sorted(entries_.begin(), entries_.end(), by_class))
-            std::sort(entries_.begin(), entries_.end(), by_class);
+        if (!std::is_sorted(entries_.begin(), entries_.end(), by_class)) sort_rows(entries_, by_class);
         for (std::size_t first = 0; first < entries_.size();) {
             std::size_t last = first;
             while (last < entries_.size() && entries_[last].told == entries_[first].told) ++last;
@@ -91,14 +91,18 @@ class machine_classes {
     template <class Choose>
     double median(std::span<entry const> entries, Choose&& choose) {
         chosen_.clear();
-        double all = 0, below = 0;
+        double all = 0;
         for (entry const& e : entries) {
             if (!choose(e)) continue;
             chosen_.push_back({e.known.value, e.slots});
             all += e.slots;
         }
+        return middle_of_chosen(all);
+    }
+    double middle_of_chosen(double all) {
         std::sort(chosen_.begin(), chosen_.end(),
                   [](weighed const& a, weighed const& b) { return a.value < b.value; });
+        double below = 0;
         for (weighed const& w : chosen_) {
             below += w.slots;
             if (2 * below >= all) return w.value;

@@ -11,6 +11,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
+#include <straggle/base/row_sort.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/node_stage.hpp>
 #include <straggle/gang/end_watch.hpp>
@@ -327,7 +328,7 @@ class mitigation_loop {
             out.push_back(
                 {p.row, -std::log(unit_from(mixed(p.row, draws_))) / weight + (p.fails ? 1e300 : 0.0)});
         }
-        std::sort(out.begin(), out.end(), [](assign::ranked_place const& a, assign::ranked_place const& b) {
+        sort_rows(out, [](assign::ranked_place const& a, assign::ranked_place const& b) {
             return a.end < b.end || (!(b.end < a.end) && a.row < b.row);
         });
         for (assign::ranked_place& p : out) p.end = 0;

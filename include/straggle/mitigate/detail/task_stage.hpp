@@ -13,6 +13,7 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/prefetch.hpp>
+#include <straggle/base/row_sort.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/spread_sort.hpp>
 #include <straggle/detect/detector.hpp>
@@ -190,7 +191,7 @@ class task_stage {
         }
         book.end();
         jobs_.finish_idle(now, usual_, [this](std::uint64_t job) { forget(job); });
-        std::sort(late_.begin(), late_.end(), [](mitigate::late_task const& a, mitigate::late_task const& b) {
+        sort_rows(late_, [](mitigate::late_task const& a, mitigate::late_task const& b) {
             double const x = a.left.middle, y = b.left.middle;
             return x > y || (!(y > x) && a.row < b.row);
         });
