@@ -309,7 +309,7 @@ TEST_CASE("step_watch: a wrong step number silences no gang") {
                 // Several are no worse than one, as long as they come from one rank.
                 if (step >= wrong.before)
                     for (std::int64_t more = 0; more < (step > 0 ? 20 : 1); ++more)
-                        watch.observe({wrong.step - more, 3, "d", "s", 1, 0});
+                        watch.observe({wrong.step + (wrong.step < 0 ? more : -more), 3, "d", "s", 1, 0});
                 for (int r = 0; r < 4; ++r)
                     if (!watch.observe({step * stride, r, std::string(1, static_cast<char>('a' + r)), "s",
                                         r == 1 ? 2.0 : 1.0, 0}))
