@@ -433,6 +433,57 @@ TEST_CASE("a slow node whose long tasks end is slow, and hangs only once nothing
     }
 }
 
+TEST_CASE("of two nodes, the one that hung is tried again, after twice as long each time") {
+    std::mt19937_64 engine(seed);
+    std::lognormal_distribution<double> length(0, 0.2);
+    node_stage decisions;
+    std::vector<node_row> const rows{{.node = 0, .slots = 1, .busy = 1}, {.node = 1, .slots = 1, .busy = 1}};
+    struct task {
+        std::uint64_t id = 0;
+        double start = 0, end = 0;
+        bool runs = false;
+    };
+    std::array<task, 2> on;
+    std::uint64_t next = 0;
+    std::vector<double> without; // how long node 1 was given nothing, each time
+    double hung_since = 0;
+    bool was_hung = false;
+    for (double now = 0.25; now < 4000 && (without.size() < 3 || now < hung_since + 400); now += 0.25) {
+        bool const hangs = now > 100 && without.size() < 3;
+        for (std::uint32_t n = 0; n < 2; ++n) {
+            task& t = on[n];
+            if (t.runs && t.end <= now) {
+                decisions.observe({n, t.id / 10, t.id, t.start, t.end}, now);
+                t.runs = false;
+            }
+            if (t.runs && n == 1 && was_hung) { // the scheduler stops it
+                decisions.observe({n, t.id / 10, t.id, t.start, now, attempt_status::killed}, now);
+                t.runs = false;
+            }
+            if (!t.runs && (n == 0 || !was_hung))
+                t = {next++, now, n == 1 && hangs ? 1e300 : now + length(engine), true};
+        }
+        std::vector<running_attempt> running;
+        for (std::uint32_t n = 0; n < 2; ++n)
+            if (on[n].runs)
+                running.push_back({.node = n, .job = on[n].id / 10, .task = on[n].id, .start = on[n].start});
+        decisions.decide(now, running, rows, {.waiting = 50});
+        bool hung = false;
+        for (auto const& v : decisions.verdicts()) {
+            hung = hung || blacklist::has(v.causes, cause::hung);
+            CHECK(v.node == 1);
+            CHECK(v.state == node_state::last_resort);
+        }
+        if (hung && !was_hung) hung_since = now;
+        if (!hung && was_hung) without.push_back(now - hung_since);
+        was_hung = hung;
+    }
+    REQUIRE(without.size() == 3);
+    CHECK(without[1] > 1.5 * without[0]); // twice, with up to a quarter of jitter
+    CHECK(without[2] > 1.5 * without[1]);
+    CHECK(decisions.verdicts().empty()); // it has recovered
+}
+
 TEST_CASE("limits: a fifth of the slots, one node of three, none of two") {
     cluster c({1, 1, 1, 1, 1, 1, 3, 3, 3, 1});
     // Three have become slow, there is room for two.

@@ -358,7 +358,10 @@ class node_stage {
         r.why = why;
         r.guilty_of = s;
         r.struck = false;
-        if (c == cause::hung) evidence_.charge_hung(node);
+        if (c == cause::hung) {
+            evidence_.charge_hung(node);
+            r.until = now_ + exclusion_length(node, r.strikes + 1);
+        }
         if (c == cause::slow) evidence_.charge(node, least_charge(node, s.low));
     }
     [[nodiscard]] double least_charge(std::uint32_t node, double guilty_of) const noexcept {
@@ -382,6 +385,13 @@ class node_stage {
         if (blacklist::has(r.causes, cause::hung) && evidence_.hung_evidence(node) < 0 &&
             !(evidence_.killed_evidence(node) > 0))
             r.acquit(cause::hung);
+        // What hangs gets nothing, and so can show nothing: once nothing runs there, it is tried again after
+        // as long as an exclusion takes, which doubles each time.
+        if (blacklist::has(r.causes, cause::hung) && evidence_.running_on(node) == 0 && now_ > r.until) {
+            if (r.strikes < 32) ++r.strikes;
+            r.acquit(cause::hung);
+            evidence_.end_trial(node, now_);
+        }
         if (blacklist::has(r.causes, cause::failing) && !(audit_.evidence(node) > 0) &&
             !failures_.does_nothing_else(node))
             r.acquit(cause::failing);
