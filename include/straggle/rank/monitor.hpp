@@ -52,11 +52,11 @@ namespace straggle::inline STRAGGLE_ABI {
 ///
 /// Source: DSB algorithm 1. Ours: sliding windows, a baseline longer than the window, late attempts, jobs
 /// that end, merging and storing. The result is that of `rank_nodes` over the same attempts, and with windows
-/// only what ended in the window is scored, against all that is known of its job (every success counts: report the loser of a race as killed, or with
-/// `observe_censored`). As long as no limit was reached and no job was forgotten, which `counts` shows, it
-/// has the same bits for any order of arrival of integer durations, and is within 1e-12 of a score for
-/// floating-point ones, whatever their common offset. Nodes are in order of first appearance since they were
-/// last without evidence.
+/// only what ended in the window is scored, against all that is known of its job (every success counts:
+/// report the loser of a race as killed, or with `observe_censored`). As long as no limit was reached and no
+/// job was forgotten, which `counts` shows, it has the same bits for any order of arrival of integer
+/// durations, and is within 1e-12 of a score for floating-point ones, whatever their common offset. Nodes are
+/// in order of first appearance since they were last without evidence.
 ///
 /// @tparam Record the user's record type
 /// @tparam Fields an `attempt_fields`; by default those of `task_traits`
