@@ -70,8 +70,8 @@ class plain_rows {
     void const* before_;
 };
 
-// Sorts rows. `before` must order them completely, or the order of equal ones must not matter. O(n log n), at
-// about three times the cost of `std::sort`.
+// Sorts rows. `before` must order them completely, or the order of equal ones must not matter. O(n log n).
+// Rows of 16 bytes take as long as with `std::sort` if there are 8, and 2 to 5 times as long from 100 on.
 template <class Row, class Before>
 void sort_rows(std::vector<Row>& rows, Before const& before) {
     static_assert(std::is_trivially_copyable_v<Row>);
