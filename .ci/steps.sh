@@ -3,7 +3,8 @@
 
 # shellcheck shell=bash
 
-# What .ci/run and .ci/full share: steps that log to build/ci/ and are counted, and the tally at the end.
+# What .ci/run and .ci/full share: steps that log to build/ci/ and are counted, and the tally at the end. Names of steps
+# as arguments leave out all others.
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 source cmake/ensure-packages.sh
 
@@ -13,6 +14,10 @@ exec </dev/null
 logs=build/ci
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0
+only=("$@")
+
+# Whether the step $1 was asked for: all are if none is named.
+wanted() { ((${#only[@]} == 0)) || [[ " ${only[*]} " == *" $1 "* ]]; }
 
 # The number called $1 in the JUnit file $2.
 junit_number() { sed -n "/<testsuite /,/>/s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$2" | head -n 1; }
@@ -21,6 +26,7 @@ junit_number() { sed -n "/<testsuite /,/>/s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/
 # be done here, and why in its last line.
 step() {
     local name=$1 junit=$2 log="$logs/$1.log" before=$SECONDS status=0 told
+    wanted "$name" || return 0
     shift 2
     [[ $junit == - ]] || rm -f "$junit"
     printf '%-16s ' "$name"
@@ -48,6 +54,7 @@ step() {
 }
 
 skip() {
+    wanted "$1" || return 0
     ((skipped++))
     printf '%-16s skipped: %s\n' "$1" "$2"
 }
@@ -69,6 +76,8 @@ fuzz_one() {
 # Every fuzzer for so many seconds, as many at a time as there are cores.
 fuzz_for() {
     local fuzzer name
+    wanted fuzzers || return 0
+    local only=()
     rm -f "$logs"/fuzz_*.status
     export logs
     export -f fuzz_one
@@ -83,6 +92,10 @@ fuzz_for() {
 
 # Prints the tally; the status says whether all is well.
 tally() {
+    if ((passed + failed + skipped == 0)); then
+        echo "there is no step of that name" >&2
+        return 1
+    fi
     echo "$((SECONDS / 60)) min $((SECONDS % 60)) s"
     if ((skipped > 0)); then
         echo "$passed passed, $failed failed, $skipped skipped"
