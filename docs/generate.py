@@ -46,8 +46,7 @@ FACELESS = {"papers": ("each paper to the letter, its misprints included", "`pap
 FUNCTIONS = {"select", "admits", "advance", "detect", "normalize", "remaining", "per_input"}
 MEMBERS = {"name", "min_tasks"}
 # Not to be chosen: an object around a rule, a model that a rule has made, a column of a record, a base class.
-NO_RULES = {"straggler_scan", "boosted_trees", "numeric_factor", "categorical_factor", "factor_reader", "recording",
-            "task_readings"}
+NO_RULES = {"straggler_scan", "boosted_trees", "numeric_factor", "categorical_factor", "factor_reader", "recording"}
 # Chosen, too, though they have none of these.
 ALSO = {"t_interval", "calibration", "power_model", "straggler_rule"}
 MARK = re.compile(r"<!-- (rooms|edges|rules|choices|effects|speed) begin ?([^>]*?) ?-->\n(.*?)<!-- \1 end -->", re.S)

@@ -17,7 +17,6 @@
 #include <straggle/blacklist/node_stage.hpp>
 #include <straggle/blacklist/node_stage_options.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
-#include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/blacklist/ranking_stage.hpp>
 #include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/selection.hpp>

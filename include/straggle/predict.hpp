@@ -16,7 +16,6 @@
 #include <straggle/predict/sibling_times_options.hpp>
 #include <straggle/predict/similar_tasks.hpp>
 #include <straggle/predict/similarity.hpp>
-#include <straggle/predict/smoothed_progress.hpp>
 #include <straggle/predict/task_profile.hpp>
 #include <straggle/predict/time_outlook.hpp>
 #include <straggle/predict/weights.hpp>

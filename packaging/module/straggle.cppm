@@ -532,13 +532,6 @@ using straggle::blacklist::forecast_weak;
 using straggle::blacklist::either;
 }
 
-// straggle/blacklist/outlier_rules.hpp
-namespace blacklist {
-using straggle::blacklist::median_mad;
-using straggle::blacklist::leave_top_k_out;
-using straggle::blacklist::mean_plus_sigmas;
-}
-
 // straggle/blacklist/rolling_blacklister.hpp
 using straggle::rolling_blacklister;
 using straggle::rolling_blacklister_of;
@@ -599,11 +592,6 @@ namespace detect {
 using straggle::detect::average_time;
 }
 
-// straggle/detect/cap.hpp
-namespace detect {
-using straggle::detect::cap;
-}
-
 // straggle/detect/flink.hpp
 namespace detect {
 using straggle::detect::flink;
@@ -621,18 +609,8 @@ using straggle::detect::job_progress;
 
 // straggle/predict/progress.hpp
 namespace predict {
-using straggle::predict::progress_estimator;
-using straggle::predict::reading_rejection;
-using straggle::predict::reading_rejection_count;
-using straggle::predict::reason_count;
-using straggle::predict::to_string;
-using straggle::predict::reading_counts;
-using straggle::predict::task_readings;
 using straggle::predict::least_telling_progress;
 using straggle::predict::average_rate_remaining;
-using straggle::predict::average_rate;
-using straggle::predict::sibling_time;
-using straggle::predict::remaining_at;
 }
 
 // straggle/detect/remaining_time.hpp
@@ -641,10 +619,7 @@ using straggle::detect::time_estimate;
 using straggle::detect::predictor;
 using straggle::detect::time_estimates;
 using straggle::detect::average_rate_estimate;
-using straggle::detect::sibling_time_estimate;
-using straggle::detect::by_row;
 using straggle::detect::mean_replacement;
-using straggle::detect::cautious_replacement;
 }
 
 // straggle/detect/largest_gain.hpp
@@ -927,13 +902,6 @@ using straggle::predict::similar_tasks_options;
 using straggle::predict::prediction_scratch;
 using straggle::predict::similar_tasks;
 using straggle::predict::similar_tasks_of;
-}
-
-// straggle/predict/smoothed_progress.hpp
-namespace predict {
-using straggle::predict::exponential_rate;
-using straggle::predict::simple_exponential_options;
-using straggle::predict::simple_exponential;
 }
 
 // straggle/rank/normalize.hpp

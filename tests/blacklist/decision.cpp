@@ -3,7 +3,6 @@
 
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/decision.hpp>
-#include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 
 #include <doctest/doctest.h>
@@ -65,7 +64,7 @@ TEST_CASE("a decision that is filled again says nothing of before") {
     auto const ranking = ranked_fleet();
     blacklister(blacklist::dominated{}, record::unlimited{}).decide(ranking, decision);
     CHECK(decision.state("slow") == node_state::excluded);
-    blacklister(blacklist::mean_plus_sigmas{.sigmas = 100}, record::unlimited{}).decide(ranking, decision);
+    blacklister(blacklist::dominated{.least_mean = 100}, record::unlimited{}).decide(ranking, decision);
     CHECK(decision.state("slow") == node_state::healthy);
 }
 

@@ -3,7 +3,6 @@
 
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/forecast_weak.hpp>
-#include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 
 #include <support/allocations.hpp>
@@ -139,7 +138,7 @@ TEST_CASE("forecast_weak: enters a decision under the same limits, with its reas
 
 TEST_CASE("forecast_weak: allocates nothing in the steady state") {
     auto const nodes = nodes_with(std::vector<double>(1000, 1.0));
-    blacklist::either policy{blacklist::mean_plus_sigmas{}, blacklist::forecast_weak{[](std::uint64_t id) {
+    blacklist::either policy{blacklist::dominated{}, blacklist::forecast_weak{[](std::uint64_t id) {
                                  return id % 3 == 0 ? 0.9 : 0.1;
                              }}};
     blacklist::selection_scratch scratch;

@@ -2,7 +2,6 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
 
@@ -84,9 +83,6 @@ struct minimal {
 static_assert(blacklist::selection_policy<blacklist::weakest_level> &&
               blacklist::selection_policy<blacklist::dominated> &&
               blacklist::selection_policy<blacklist::dominated_fdr> &&
-              blacklist::selection_policy<blacklist::median_mad> &&
-              blacklist::selection_policy<blacklist::leave_top_k_out> &&
-              blacklist::selection_policy<blacklist::mean_plus_sigmas> &&
               blacklist::selection_policy<blacklist::top_k_intersection<>> &&
               blacklist::selection_policy<blacklist::top_k_intersection<std::mt19937_64>> &&
               blacklist::selection_policy<minimal>);
@@ -166,9 +162,6 @@ TEST_CASE("policies append to what is there") {
     appends(blacklist::weakest_level{});
     appends(blacklist::dominated{});
     appends(blacklist::dominated_fdr{});
-    appends(blacklist::median_mad{.deviations = 1, .ratio = 0});
-    appends(blacklist::mean_plus_sigmas{.sigmas = 1});
-    appends(blacklist::leave_top_k_out{.k = 2, .sigmas = 2});
     appends(blacklist::top_k_intersection(1));
 }
 
@@ -176,7 +169,6 @@ TEST_CASE("ties go to the node seen first") {
     auto const nodes = nodes_with({{0, 1}, {5, 7}, {5, 7}, {5, 7}});
     CHECK(select(blacklist::weakest_level{}, nodes).ids == ids{1, 2, 3});
     CHECK(select(blacklist::dominated{.q = 0.1}, nodes).ids == ids{1, 2, 3});
-    CHECK(select(blacklist::mean_plus_sigmas{.sigmas = 0.1, .min_nodes = 2}, nodes).ids == ids{1, 2, 3});
 }
 
 TEST_CASE("names of notes") {

@@ -3,15 +3,13 @@
 
 #include <straggle/detect/largest_gain.hpp>
 
-#include <straggle/detect/cap.hpp>
-#include <straggle/predict/smoothed_progress.hpp>
-
 #include <doctest/doctest.h>
 
 #include "../support/allocations.hpp"
 #include "../support/contract_trap.hpp"
 #include "../support/golden.hpp"
 #include "../support/seed.hpp"
+#include "estimators.hpp"
 #include "mapreduce_job.hpp"
 
 #include <cmath>
@@ -24,21 +22,22 @@ namespace {
 
 using straggle::outcome;
 using straggle::status;
-using straggle::detect::by_row;
 using straggle::detect::detection_note;
 using straggle::detect::finding;
 using straggle::detect::gain_state;
 using straggle::detect::job_view;
 using straggle::detect::largest_gain;
 using straggle::detect::running_task;
+using straggle_test::average_rate;
+using straggle_test::by_row;
+using straggle_test::fading_rate;
 
 using limits = std::numeric_limits<double>;
 constexpr double nan = limits::quiet_NaN();
 constexpr double inf = limits::infinity();
 
 static_assert(straggle::detect::straggler_detector<largest_gain<>>);
-static_assert(straggle::detect::straggler_detector<largest_gain<by_row<straggle::predict::simple_exponential>,
-                                                                straggle::detect::cautious_replacement>>);
+static_assert(straggle::detect::straggler_detector<largest_gain<by_row<fading_rate>>>);
 
 // A job whose finished tasks are given, sorted.
 job_view job_of(std::vector<running_task> const& running, std::vector<double> const& finished,
@@ -181,40 +180,18 @@ TEST_CASE("largest gain: numbers that are none") {
     std::vector<double> const finished = {50};
     std::vector<running_task> const running = {{.progress = nan, .elapsed = 100},
                                                {.progress = 0.5, .elapsed = nan}};
-    std::vector<straggle::predict::average_rate> table(2);
+    std::vector<average_rate> table(2);
     for (auto& t : table) t.observe(100, 0.1);
     CHECK(suspects(largest_gain<>{}, job_of(running, finished)).empty());
-    CHECK(
-        suspects(largest_gain{straggle::detect::sibling_time_estimate{}}, job_of(running, finished)).empty());
-    auto const found = suspects(largest_gain{by_row<straggle::predict::average_rate>{table}},
-                                job_of({running[1]}, finished));
+    auto const found = suspects(largest_gain{by_row<average_rate>{table}}, job_of({running[1]}, finished));
     CHECK(found.empty());
-}
-
-// Hadoop launches if max(10, 1 % of the tasks, 10 % of those that run) is more than there are copies.
-TEST_CASE("largest gain: under Hadoop's cap") {
-    std::vector<double> const finished(100, 50.0);
-    for (std::uint32_t copied : {9u, 10u, 14u, 15u}) {
-        for (std::size_t n : {20u, 150u}) {
-            std::vector<running_task> running(n, {.progress = 0.1, .elapsed = 100});
-            for (std::uint32_t i = 0; i < copied; ++i) running[i].copies = 2;
-            straggle::detect::cap rule{largest_gain<>{}};
-            CHECK(decltype(rule)::name == "cap(largest_gain)");
-            straggle::detect::detector_scratch scratch;
-            std::vector<finding> found;
-            CHECK(rule.detect(job_of(running, finished), scratch, found) == detection_note::cap_reached);
-            bool const launches = copied < (n == 20 ? 10u : 15u);
-            REQUIRE(found.size() == launches);
-            if (launches) CHECK(found[0].task == copied);
-        }
-    }
 }
 
 // TestSpeculativeExecutionWithMRApp: five maps, of which four end and one falls behind. Times in ms.
 TEST_CASE("largest gain: Hadoop's MapReduce application, silent task") {
     // All at 0.8 after 2000 ms, four end; the fifth is not heard of again. Its silence counts as no progress.
     std::vector<double> const finished(4, 2000.0);
-    std::vector<straggle::predict::average_rate> table(1);
+    std::vector<average_rate> table(1);
     table[0].observe(2000, 0.8);
     std::vector<running_task> running = {{.progress = 0.8, .elapsed = 2000}};
     CHECK(suspects(largest_gain{by_row(table)}, job_of(running, finished, 5)).empty());
@@ -230,8 +207,8 @@ TEST_CASE("largest gain: Hadoop's MapReduce application, silent task") {
 TEST_CASE("largest gain: Hadoop's MapReduce application, stalled task") {
     // All at 0.5 after 1000 ms, four end at 2000; the fifth is at 0.75 then, and still at 15000.
     std::vector<double> const finished(4, 2000.0);
-    std::vector<straggle::predict::exponential_rate> smoothed(1, straggle::predict::exponential_rate(60000));
-    std::vector<straggle::predict::average_rate> table(1);
+    std::vector<fading_rate> smoothed(1, fading_rate(60000));
+    std::vector<average_rate> table(1);
     auto const report = [&](double elapsed, double progress) {
         smoothed[0].observe(elapsed, progress);
         table[0].observe(elapsed, progress);
@@ -284,40 +261,34 @@ void replay(Estimator const& fresh) {
 
 TEST_CASE("largest gain: Hadoop's 350 tasks, progress of the snapshot") {
     CHECK(std::ceil(second_gain) == 208242);
-    straggle_test::mapreduce_job<straggle::predict::average_rate> job({});
+    straggle_test::mapreduce_job<average_rate> job({});
     auto const& events = job.run([](auto const&) { return largest_gain<>{}; });
     check_replay(job, events, second_gain);
 }
 
 TEST_CASE("largest gain: Hadoop's 350 tasks, linear") {
-    replay(straggle::predict::average_rate());
+    replay(average_rate());
 }
 
 TEST_CASE("largest gain: Hadoop's 350 tasks, exponential rate") {
-    replay(straggle::predict::exponential_rate(60000));
-}
-
-TEST_CASE("largest gain: Hadoop's 350 tasks, simple exponential") {
-    replay(straggle::predict::simple_exponential({.tau = 120000}));
+    replay(fading_rate(60000));
 }
 
 // ExponentiallySmoothedTaskRuntimeEstimator as it is in Hadoop: the old speed counts exp(+dt / 60 s).
 class hadoop_rate {
   public:
-    bool observe(double elapsed, double progress) noexcept {
-        if (!(elapsed > elapsed_)) return false;
+    void observe(double elapsed, double progress) {
+        if (!(elapsed > elapsed_)) return;
         double const weight = rate_ < 0 ? 0.0 : std::exp((elapsed - elapsed_) / 60000);
         rate_ = rate_ * weight + (progress - progress_) / (elapsed - elapsed_) * (1.0 - weight);
         elapsed_ = elapsed;
         progress_ = progress;
-        return true;
     }
-    [[nodiscard]] outcome<double> remaining() const noexcept {
+    [[nodiscard]] outcome<double> remaining(double elapsed) const {
         if (!(rate_ > 0)) return status::insufficient_evidence; // Hadoop: an end in the past, all is well
-        return (1 - progress_) / rate_;
+        double const left = (1 - progress_) / rate_ - (elapsed - elapsed_);
+        return left > 0 ? left : 0.0;
     }
-    [[nodiscard]] outcome<double> rate() const noexcept { return rate_; }
-    [[nodiscard]] double elapsed() const noexcept { return elapsed_; }
 
   private:
     double rate_ = -1, elapsed_ = 0, progress_ = 0;
@@ -326,29 +297,6 @@ class hadoop_rate {
 TEST_CASE("largest gain: Hadoop's 350 tasks, exponential rate with Hadoop's sign") {
     // Maps of constant speed cannot tell: a test that passes with either sign.
     replay(hadoop_rate());
-}
-
-TEST_CASE("largest gain: Hadoop's 350 tasks, simple exponential and its own time of a copy") {
-    // SimpleExponentialTaskRuntimeEstimator also counts on a slower copy: the same four are copied at the
-    // same times, for a smaller gain where the finished times differ.
-    straggle_test::mapreduce_job<straggle::predict::simple_exponential> job(
-        straggle::predict::simple_exponential({.tau = 120000}));
-    auto const& events = job.run([](std::span<straggle::predict::simple_exponential const> table) {
-        return largest_gain{.estimate = by_row(table),
-                            .replacement = straggle::detect::cautious_replacement{}};
-    });
-    std::vector<std::string> told;
-    for (auto const& e : events) told.push_back(std::to_string(e.time / 1000) + " " + e.what);
-    CHECK(told == std::vector<std::string>{"160 copy map 0", "210 copy map 40", "260 copy map 80",
-                                           "270 copy map 120", "402 copy wins: map 0",
-                                           "451 copy wins: map 40", "460 copy wins: map 80",
-                                           "601 original wins: map 120"});
-    CHECK(job.won() == 3);
-    CHECK(events[0].gain == doctest::Approx(291000).epsilon(1e-9)); // all 50 took 150 s
-    // Variance 50 * 95 / 145^2 of 50 s squared: an interval of 3865.6 above the mean, half a deviation more.
-    double const sd = 50000 * std::sqrt(50 * 95.0) / 145;
-    CHECK(events[1].gain ==
-          doctest::Approx(second_gain - 1.96 * sd / std::sqrt(145.0) - sd / 2).epsilon(1e-9));
 }
 
 TEST_CASE("largest gain: any job") {

@@ -8,7 +8,6 @@
 #include "../../examples/programs/common/node_aware.hpp"
 
 #include <straggle/detect/average_time.hpp>
-#include <straggle/detect/cap.hpp>
 #include <straggle/detect/flink.hpp>
 #include <straggle/detect/hierarchical.hpp>
 #include <straggle/detect/largest_gain.hpp>
@@ -80,7 +79,6 @@ inline std::vector<any_scan> every_rule(double second) {
     all.emplace_back(detect::task_lag{detect::progress_gap{}, 10 * second});
     all.emplace_back(detect::min_progress{detect::late{}});
     all.emplace_back(detect::without_copies{detect::average_time{}});
-    all.emplace_back(detect::cap{detect::average_time{}, 1, 0, 0});
     return all;
 }
 

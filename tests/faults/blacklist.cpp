@@ -10,7 +10,6 @@
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/forecast_weak.hpp>
-#include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
@@ -173,12 +172,6 @@ TEST_CASE("blacklister: after a failed allocation it decides as before") {
     check_blacklister("weakest_level", blacklister{blacklist::weakest_level{}, blacklist::at_most{2}});
     check_blacklister("top_k_intersection",
                       blacklister{blacklist::top_k_intersection{1}, record::unlimited{}});
-    check_blacklister("median_mad",
-                      blacklister{blacklist::median_mad{}, blacklist::at_most_slot_fraction{0.2}});
-    check_blacklister("leave_top_k_out",
-                      blacklister{blacklist::leave_top_k_out{.k = 9, .sigmas = 1}, record::unlimited{}});
-    check_blacklister("mean_plus_sigmas",
-                      blacklister{blacklist::mean_plus_sigmas{.sigmas = 1}, record::unlimited{}});
     check_blacklister("forecast_weak",
                       blacklister{blacklist::forecast_weak{often_weak{}}, record::unlimited{}});
     check_blacklister("either", blacklister{blacklist::either{blacklist::dominated{},

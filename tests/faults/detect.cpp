@@ -8,7 +8,6 @@
 #include "support/faults.hpp"
 
 #include <straggle/detect/average_time.hpp>
-#include <straggle/detect/cap.hpp>
 #include <straggle/detect/flink.hpp>
 #include <straggle/detect/hierarchical.hpp>
 #include <straggle/detect/job_progress.hpp>
@@ -138,7 +137,6 @@ TEST_CASE("straggler_scan: a failed allocation leaves the last suspects, whateve
     check_detector(detect::largest_gain<>{.most = 300});
     check_detector(detect::mantri<>{});
     check_detector(detect::hierarchical{detect::average_time{}});
-    check_detector(detect::cap{detect::average_time{}});
     check_detector(detect::min_progress{detect::average_time{}});
     check_detector(detect::speculative_lag{detect::average_time{}});
     check_detector(detect::task_lag{detect::average_time{}});

@@ -9,7 +9,6 @@
 
 #include <doctest/doctest.h>
 #include <straggle/detect/average_time.hpp>
-#include <straggle/detect/cap.hpp>
 #include <straggle/detect/flink.hpp>
 #include <straggle/detect/hierarchical.hpp>
 #include <straggle/detect/job_progress.hpp>
@@ -60,10 +59,9 @@ void for_each_rule(Check check) {
     check(detect::speculative_lag{detect::average_time{}, 1});
     check(detect::task_lag{detect::average_time{}, 1});
     check(detect::min_progress{detect::late{.alpha = 0.2}});
-    check(detect::cap{detect::average_time{}});
     check(detect::without_copies{detect::over_median{.quantile = 0.1}});
-    check(detect::cap{detect::without_copies{
-        detect::speculative_lag{detect::hierarchical{detect::late{.alpha = 0.2}}, 1}}});
+    check(
+        detect::without_copies{detect::speculative_lag{detect::hierarchical{detect::late{.alpha = 0.2}}, 1}});
 }
 
 struct snapshot {

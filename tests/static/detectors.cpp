@@ -3,7 +3,6 @@
 
 // Truth table of the concept of detectors.
 #include <straggle/detect/average_time.hpp>
-#include <straggle/detect/cap.hpp>
 #include <straggle/detect/flink.hpp>
 #include <straggle/detect/hierarchical.hpp>
 #include <straggle/detect/late.hpp>
@@ -91,17 +90,17 @@ static_assert(detect::straggler_detector<detect::hierarchical<minimal_detector>>
               detect::straggler_detector<detect::speculative_lag<minimal_detector>> &&
               detect::straggler_detector<detect::task_lag<minimal_detector>> &&
               detect::straggler_detector<detect::min_progress<minimal_detector>> &&
-              detect::straggler_detector<detect::cap<minimal_detector>> &&
               detect::straggler_detector<detect::without_copies<minimal_detector>>);
 template <template <class> class Rule, class Base>
 concept wraps = requires { typename Rule<Base>; };
 static_assert(wraps<detect::hierarchical, detect::late> && wraps<detect::straggler_scan, minimal_detector>);
 static_assert(!wraps<detect::hierarchical, named> && !wraps<detect::speculative_lag, int> &&
               !wraps<detect::task_lag, named> && !wraps<detect::min_progress, detector_without_note> &&
-              !wraps<detect::cap, detector_without_name> &&
+              !wraps<detect::without_copies, detector_without_name> &&
               !wraps<detect::without_copies, detector_without_scratch>);
 // straggler_scan says in words what a detector misses: tests/compile_fail.
-static_assert(detect::cap<detect::hierarchical<minimal_detector>>::name == "cap(hierarchical(minimal))");
+static_assert(detect::without_copies<detect::hierarchical<minimal_detector>>::name ==
+              "without_copies(hierarchical(minimal))");
 
 // --- how rules within rules are written --------------------------------------------------------------------
 static_assert(std::same_as<decltype(detect::hierarchical{detect::progress_gap{}}),
@@ -113,13 +112,12 @@ static_assert(std::same_as<decltype(detect::speculative_lag{detect::late{}, 60})
 static_assert(std::same_as<decltype(detect::task_lag{detect::late{}}), detect::task_lag<detect::late>>);
 static_assert(std::same_as<decltype(detect::min_progress{detect::late{}, 0.1, 0.9}),
                            detect::min_progress<detect::late>>);
-static_assert(std::same_as<decltype(detect::cap{detect::without_copies{detect::late{}}, 5}),
-                           detect::cap<detect::without_copies<detect::late>>>);
+static_assert(std::same_as<decltype(detect::task_lag{detect::without_copies{detect::late{}}, 5}),
+                           detect::task_lag<detect::without_copies<detect::late>>>);
 static_assert(
     std::same_as<decltype(detect::straggler_scan{detect::flink{}}), detect::straggler_scan<detect::flink>>);
 static_assert(detect::hierarchical{detect::progress_gap{}}.share == 0.9 &&
-              detect::speculative_lag{detect::late{}}.lag == 60 && detect::cap{detect::late{}}.least == 10 &&
-              detect::cap{detect::late{}}.of_tasks == 0.01 && detect::cap{detect::late{}}.of_running == 0.1);
+              detect::speculative_lag{detect::late{}}.lag == 60);
 
 // A detector without a default is given to the scan.
 static_assert(std::constructible_from<detect::straggler_scan<minimal_detector>, minimal_detector> &&

@@ -5,7 +5,6 @@
 #include "../support/archetypes.hpp"
 
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/blacklist/rolling_blacklister.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
@@ -55,10 +54,7 @@ struct selection_that_cannot_move : named {
 };
 static_assert(blacklist::selection_policy<blacklist::weakest_level> &&
               blacklist::selection_policy<blacklist::dominated> &&
-              blacklist::selection_policy<blacklist::dominated_fdr> &&
-              blacklist::selection_policy<blacklist::median_mad> &&
-              blacklist::selection_policy<blacklist::leave_top_k_out> &&
-              blacklist::selection_policy<blacklist::mean_plus_sigmas>);
+              blacklist::selection_policy<blacklist::dominated_fdr>);
 static_assert(
     blacklist::selection_policy<decltype(blacklist::top_k_intersection(3))> &&
     blacklist::selection_policy<decltype(blacklist::top_k_intersection(3, std::declval<std::mt19937&>()))>);

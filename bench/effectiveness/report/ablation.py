@@ -19,7 +19,7 @@ RESAMPLES = 2000
 HARM = 0.02
 # Mechanisms that have files of their own.
 FILES = {
-    "progress": ["predict/progress_trust.hpp", "predict/smoothed_progress.hpp"],
+    "progress": ["predict/progress_trust.hpp"],
     "races": ["assign/race_record.hpp"],
     "load_watch": ["blacklist/detail/load_watch.hpp"],
     "slow_now": ["mitigate/detail/place_odds.hpp"],

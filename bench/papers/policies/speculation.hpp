@@ -10,11 +10,11 @@
 #include "phase_watch.hpp"
 
 #include <straggle/assign/assigner.hpp>
-#include <straggle/detect/cap.hpp>
 #include <straggle/detect/largest_gain.hpp>
 #include <straggle/detect/straggler_scan.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <vector>
 
@@ -45,7 +45,9 @@ class yarn_speculation {
         for (cluster::phase_view const& phase : view.phases) {
             double& earliest = not_before_[phase.phase];
             if (view.now < earliest || phase.running.empty()) continue;
-            for (auto const& s : scan_(watch_.look(phase, view.now))) {
+            straggle::detect::job_view const job = watch_.look(phase, view.now);
+            if (!may_copy(job)) continue;
+            for (auto const& s : scan_(job)) {
                 auto const& task = phase.running[s.row];
                 auto const node = free.any(task, random_);
                 if (!node) continue;
@@ -57,8 +59,18 @@ class yarn_speculation {
     }
 
   private:
+    // Its limit on running copies, rounded down as there.
+    static bool may_copy(straggle::detect::job_view const& job) {
+        double const running = static_cast<double>(job.running.size());
+        double const tasks =
+            std::max(static_cast<double>(job.tasks), running + static_cast<double>(job.finished.size()));
+        double copies = 0;
+        for (auto const& task : job.running) copies += task.copies > 1 ? task.copies - 1.0 : 0.0;
+        return copies < std::max({10.0, std::floor(0.01 * tasks), std::floor(0.1 * running)});
+    }
+
     phase_watch watch_;
-    straggle::detect::straggler_scan<straggle::detect::cap<straggle::detect::largest_gain<>>> scan_;
+    straggle::detect::straggler_scan<straggle::detect::largest_gain<>> scan_;
     std::map<std::uint32_t, double> not_before_;
     cluster::draw random_;
 };

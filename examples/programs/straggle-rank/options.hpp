@@ -8,10 +8,10 @@
 #include "../readers/history.hpp"
 #include "columns.hpp"
 #include "exclusion.hpp"
+#include "outlier_rules.hpp"
 #include "window_calendar.hpp"
 
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/blacklist/slower_by.hpp>
 #include <straggle/rank/rank_options.hpp>
 
@@ -41,8 +41,7 @@ struct by_slowdown {
 /// The library's rule, or any of its selection policies on rankings.
 using selection = std::variant<by_slowdown, straggle::blacklist::slower_by, straggle::blacklist::dominated,
                                straggle::blacklist::weakest_level, top_k, straggle::blacklist::dominated_fdr,
-                               straggle::blacklist::median_mad, straggle::blacklist::leave_top_k_out,
-                               straggle::blacklist::mean_plus_sigmas>;
+                               median_mad, leave_top_k_out, mean_plus_sigmas>;
 
 /// Reads `dominated:0.5`, `top_k:3:42` and so on; a `failure` says what is wrong.
 [[nodiscard]] selection parse_selection(std::string_view specification);

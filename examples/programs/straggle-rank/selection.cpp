@@ -41,13 +41,12 @@ selection parse_selection(std::string_view specification) {
     if (is("weakest_level", 0)) return straggle::blacklist::weakest_level{};
     if (is("top_k", 2)) return read_top_k(p);
     if (is("median_mad", 2))
-        return straggle::blacklist::median_mad{.deviations = p.optional(0, 3.0, 0.0, huge),
-                                               .low = p.optional(1, 0.0, -huge, huge)};
+        return median_mad{.deviations = p.optional(0, 3.0, 0.0, huge),
+                          .low = p.optional(1, 0.0, -huge, huge)};
     if (is("leave_top_k_out", 2))
-        return straggle::blacklist::leave_top_k_out{.k = p.required<std::size_t>(0, 0, many),
-                                                    .sigmas = p.optional(1, 5.0, 0.0, huge)};
-    if (is("mean_plus_sigmas", 1))
-        return straggle::blacklist::mean_plus_sigmas{.sigmas = p.optional(0, 1.9, 0.0, huge)};
+        return leave_top_k_out{.k = p.required<std::size_t>(0, 0, many),
+                               .sigmas = p.optional(1, 5.0, 0.0, huge)};
+    if (is("mean_plus_sigmas", 1)) return mean_plus_sigmas{.sigmas = p.optional(0, 1.9, 0.0, huge)};
     p.wrong("no such policy");
 }
 

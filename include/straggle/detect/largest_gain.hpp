@@ -56,7 +56,7 @@ struct gain_judgement {
 /// order; a task without an estimate is `too_new`, where Hadoop reads its -1 as an end in the past and finds
 /// its progress good; nothing is rounded to milliseconds. A task with a copy is excluded, since this rule
 /// decides what to copy now. A task that does not report is missed by any estimate based on progress: combine
-/// this rule with one based on time. Hadoop's limit on copies is a separate wrapper, for any detector.
+/// this rule with one based on time. Hadoop's limit on copies is not part of it.
 ///
 /// Verdict: value = remaining time of the task, threshold = time of a copy, usual = mean time of the
 /// finished tasks. The gain is value - threshold.
@@ -64,8 +64,8 @@ struct gain_judgement {
 /// @tparam Estimate remaining time of a task, a `time_estimate`
 /// @tparam Replacement time of a copy, a `time_estimate`
 /// @par Example
-/// `largest_gain<>{}`, `largest_gain{by_row(table)}`,
-/// `largest_gain{.estimate = by_row(table), .replacement = cautious_replacement{}, .most = 3}`
+/// `largest_gain<>{}`, `largest_gain{my_estimate}`,
+/// `largest_gain{.estimate = my_estimate, .replacement = mean_replacement{}, .most = 3}`
 /// @par Cost
 /// O(tasks), plus O(gains log most) for sorting; allocates nothing in the steady state
 /// @par Guarantees

@@ -5,7 +5,7 @@
 // (TestOutlierDetector, TestDataNodeOutlierDetectionViaMetrics), LogDevice (OutlierDetection tests), Envoy
 // and gRPC (success rate ejection). Success rates are negated: there the low ones are bad.
 
-#include <straggle/blacklist/outlier_rules.hpp>
+#include "../../examples/programs/straggle-rank/outlier_rules.hpp"
 
 #include <support/allocations.hpp>
 
@@ -59,7 +59,7 @@ using places = std::vector<std::uint32_t>;
 } // namespace
 
 TEST_CASE("median_mad: HDFS's table of outliers") {
-    blacklist::median_mad const hdfs{.low = 1000};
+    straggle_rank::median_mad const hdfs{.low = 1000};
     CHECK(select(hdfs, {0, 1001}).note == blacklist::selection_note::too_few_nodes);
     CHECK(select(hdfs, {0, 1001}).places.empty());
     CHECK(select(hdfs, {1, 1, 999}).places.empty());
@@ -80,29 +80,29 @@ TEST_CASE("median_mad: HDFS's test through metrics") {
     std::uniform_real_distribution<double> fast(0.0, 5.0);
     values peers(10);
     for (double& p : peers) p = fast(engine);
-    CHECK(select(blacklist::median_mad{.low = 1000}, peers).places.empty());
+    CHECK(select(straggle_rank::median_mad{.low = 1000}, peers).places.empty());
     peers.push_back(20'000);
-    CHECK(select(blacklist::median_mad{.low = 1000}, peers).places == places{10});
+    CHECK(select(straggle_rank::median_mad{.low = 1000}, peers).places == places{10});
 }
 
 TEST_CASE("median_mad: each of the three limits decides in its turn") {
     values const means{1, 2, 3, 4, 20};
     // median 3, deviations 2 1 0 1 17: MAD 1.4826
-    CHECK(select(blacklist::median_mad{}, means).threshold == 9.0);
-    CHECK(select(blacklist::median_mad{.ratio = 1}, means).threshold == doctest::Approx(3 + 3 * 1.4826));
-    CHECK(select(blacklist::median_mad{.low = 15}, means).threshold == 15.0);
-    CHECK(select(blacklist::median_mad{.low = 20}, means).places.empty()); // above, not at
-    CHECK(select(blacklist::median_mad{.deviations = 20}, means).places.empty());
-    CHECK(select(blacklist::median_mad{.min_nodes = 6}, means).note ==
+    CHECK(select(straggle_rank::median_mad{}, means).threshold == 9.0);
+    CHECK(select(straggle_rank::median_mad{.ratio = 1}, means).threshold == doctest::Approx(3 + 3 * 1.4826));
+    CHECK(select(straggle_rank::median_mad{.low = 15}, means).threshold == 15.0);
+    CHECK(select(straggle_rank::median_mad{.low = 20}, means).places.empty()); // above, not at
+    CHECK(select(straggle_rank::median_mad{.deviations = 20}, means).places.empty());
+    CHECK(select(straggle_rank::median_mad{.min_nodes = 6}, means).note ==
           blacklist::selection_note::too_few_nodes);
-    CHECK(select(blacklist::median_mad{.min_nodes = 0}, {}).places.empty());
-    CHECK(select(blacklist::median_mad{.min_nodes = 1}, {4}).places.empty());
+    CHECK(select(straggle_rank::median_mad{.min_nodes = 0}, {}).places.empty());
+    CHECK(select(straggle_rank::median_mad{.min_nodes = 1}, {4}).places.empty());
 }
 
 TEST_CASE("leave_top_k_out: LogDevice's tables") {
-    blacklist::leave_top_k_out const rule{.k = 0, .sigmas = 3};
+    straggle_rank::leave_top_k_out const rule{.k = 0, .sigmas = 3};
     auto const at_most = [&](std::size_t k, values const& v) {
-        blacklist::leave_top_k_out r = rule;
+        straggle_rank::leave_top_k_out r = rule;
         r.k = k;
         return select(r, v).means;
     };
@@ -134,23 +134,25 @@ TEST_CASE("leave_top_k_out: LogDevice's tables") {
     SUBCASE("nearly equal: the margin decides") {
         values flat(15, 50.0);
         flat[7] = 51;
-        CHECK(select(blacklist::leave_top_k_out{.k = 2, .sigmas = 5, .margin = 0.1}, flat).means.empty());
-        CHECK(select(blacklist::leave_top_k_out{.k = 2, .sigmas = 5, .margin = 0.01}, flat).means ==
+        CHECK(select(straggle_rank::leave_top_k_out{.k = 2, .sigmas = 5, .margin = 0.1}, flat).means.empty());
+        CHECK(select(straggle_rank::leave_top_k_out{.k = 2, .sigmas = 5, .margin = 0.01}, flat).means ==
               values{51});
     }
     SUBCASE("evenly spread") {
         values even;
         for (int i = 1; i <= 15; ++i) even.push_back(10.0 * i);
         for (std::size_t k : {1u, 2u})
-            CHECK(select(blacklist::leave_top_k_out{.k = k, .sigmas = 5}, even).means.empty());
+            CHECK(select(straggle_rank::leave_top_k_out{.k = k, .sigmas = 5}, even).means.empty());
     }
     SUBCASE("few values") {
-        CHECK(select(blacklist::leave_top_k_out{}, {50}).means.empty());
-        CHECK(select(blacklist::leave_top_k_out{}, {50}).note == blacklist::selection_note::too_few_nodes);
-        CHECK(select(blacklist::leave_top_k_out{}, {}).means.empty());
+        CHECK(select(straggle_rank::leave_top_k_out{}, {50}).means.empty());
+        CHECK(select(straggle_rank::leave_top_k_out{}, {50}).note ==
+              blacklist::selection_note::too_few_nodes);
+        CHECK(select(straggle_rank::leave_top_k_out{}, {}).means.empty());
         for (double const sigmas : {1.0, 3.0, 5.0})
-            CHECK(select(blacklist::leave_top_k_out{.k = 8, .sigmas = sigmas}, {10, 30, 40}).means.size() <
-                  3);
+            CHECK(
+                select(straggle_rank::leave_top_k_out{.k = 8, .sigmas = sigmas}, {10, 30, 40}).means.size() <
+                3);
     }
 }
 
@@ -162,7 +164,7 @@ TEST_CASE("leave_top_k_out: the selected stand clear of the rest") {
         values v(2 + engine() % 20);
         for (double& x : v) x = draw(engine);
         std::size_t const k = engine() % 6;
-        auto const s = select(blacklist::leave_top_k_out{.k = k, .sigmas = 3}, v);
+        auto const s = select(straggle_rank::leave_top_k_out{.k = k, .sigmas = 3}, v);
         CHECK(s.means.size() <= k);
         CHECK(s.means.size() < v.size());
         // By definition, for every number of candidates: the largest that works is taken.
@@ -185,7 +187,7 @@ TEST_CASE("leave_top_k_out: the selected stand clear of the rest") {
 
 TEST_CASE("mean_plus_sigmas: Envoy's threshold") {
     // Success rates 50, 100, 100, 100, 100: mean 90, deviation 20, threshold 52.
-    auto const s = select(blacklist::mean_plus_sigmas{}, {-50, -100, -100, -100, -100});
+    auto const s = select(straggle_rank::mean_plus_sigmas{}, {-50, -100, -100, -100, -100});
     CHECK(s.places == places{0});
     CHECK(s.threshold == doctest::Approx(-52.0).epsilon(1e-15));
     CHECK(s.note == blacklist::selection_note::none);
@@ -193,54 +195,54 @@ TEST_CASE("mean_plus_sigmas: Envoy's threshold") {
 
 TEST_CASE("mean_plus_sigmas: gRPC's numbers") {
     // {600, 470, 170, 430, 300}: mean 394, population deviation 147.32277488562318
-    auto const s = select(blacklist::mean_plus_sigmas{.sigmas = 1}, {600, 470, 170, 430, 300});
+    auto const s = select(straggle_rank::mean_plus_sigmas{.sigmas = 1}, {600, 470, 170, 430, 300});
     CHECK(s.means == values{600});
     CHECK(s.threshold == doctest::Approx(394 + 147.32277488562318).epsilon(1e-15));
     SUBCASE("one of five fails always") {
-        CHECK(select(blacklist::mean_plus_sigmas{}, {-1, -1, 0, -1, -1}).places == places{2});
+        CHECK(select(straggle_rank::mean_plus_sigmas{}, {-1, -1, 0, -1, -1}).places == places{2});
     }
     SUBCASE("two outliers hide each other at 1.9 sigmas, not at 0.001") {
-        CHECK(select(blacklist::mean_plus_sigmas{}, {0, 0, -1, -1, -1}).places.empty());
-        CHECK(select(blacklist::mean_plus_sigmas{.sigmas = 0.001}, {0, 0, -1, -1, -1}).places ==
+        CHECK(select(straggle_rank::mean_plus_sigmas{}, {0, 0, -1, -1, -1}).places.empty());
+        CHECK(select(straggle_rank::mean_plus_sigmas{.sigmas = 0.001}, {0, 0, -1, -1, -1}).places ==
               places{0, 1});
     }
     SUBCASE("three outliers") {
-        CHECK(select(blacklist::mean_plus_sigmas{.sigmas = 0.001}, {0, 0, 0, -1, -1}).places ==
+        CHECK(select(straggle_rank::mean_plus_sigmas{.sigmas = 0.001}, {0, 0, 0, -1, -1}).places ==
               places{0, 1, 2});
     }
     SUBCASE("not enough hosts") {
-        CHECK(select(blacklist::mean_plus_sigmas{}, {0, -1, -1, -1}).note ==
+        CHECK(select(straggle_rank::mean_plus_sigmas{}, {0, -1, -1, -1}).note ==
               blacklist::selection_note::too_few_nodes);
-        CHECK(select(blacklist::mean_plus_sigmas{.sigmas = 1, .min_nodes = 4}, {0, -1, -1, -1}).places ==
+        CHECK(select(straggle_rank::mean_plus_sigmas{.sigmas = 1, .min_nodes = 4}, {0, -1, -1, -1}).places ==
               places{0});
     }
 }
 
 TEST_CASE("mean_plus_sigmas says when it can never trigger") {
     values outlier{1e9, 0, 0, 0, 0}; // 2 = sqrt(n - 1) deviations above the mean: the most there is
-    CHECK(select(blacklist::mean_plus_sigmas{.sigmas = 1.999}, outlier).places == places{0});
+    CHECK(select(straggle_rank::mean_plus_sigmas{.sigmas = 1.999}, outlier).places == places{0});
     for (double const sigmas : {2.0, 3.0, 1e300, std::nan("")}) {
-        auto const s = select(blacklist::mean_plus_sigmas{.sigmas = sigmas}, outlier);
+        auto const s = select(straggle_rank::mean_plus_sigmas{.sigmas = sigmas}, outlier);
         CHECK(s.note == blacklist::selection_note::unreachable_threshold);
         CHECK(s.places.empty());
     }
     outlier.resize(11, 0.0);
-    CHECK(select(blacklist::mean_plus_sigmas{.sigmas = 3}, outlier).places == places{0}); // sqrt(10) > 3
+    CHECK(select(straggle_rank::mean_plus_sigmas{.sigmas = 3}, outlier).places == places{0}); // sqrt(10) > 3
     outlier.resize(10);
-    CHECK(select(blacklist::mean_plus_sigmas{.sigmas = 3}, outlier).note ==
+    CHECK(select(straggle_rank::mean_plus_sigmas{.sigmas = 3}, outlier).note ==
           blacklist::selection_note::unreachable_threshold);
-    CHECK(select(blacklist::mean_plus_sigmas{.min_nodes = 0}, {}).note ==
+    CHECK(select(straggle_rank::mean_plus_sigmas{.min_nodes = 0}, {}).note ==
           blacklist::selection_note::too_few_nodes);
-    CHECK(select(blacklist::mean_plus_sigmas{.sigmas = 0, .min_nodes = 0}, {1.0}).note ==
+    CHECK(select(straggle_rank::mean_plus_sigmas{.sigmas = 0, .min_nodes = 0}, {1.0}).note ==
           blacklist::selection_note::unreachable_threshold);
 }
 
 TEST_CASE("a fleet of equals has no outliers") {
     values const equal(20, 0.3);
-    CHECK(select(blacklist::median_mad{}, equal).places.empty());
-    CHECK(select(blacklist::mean_plus_sigmas{}, equal).places.empty());
-    CHECK(select(blacklist::mean_plus_sigmas{.sigmas = 0}, equal).places.empty());
-    CHECK(select(blacklist::leave_top_k_out{}, equal).places.empty());
+    CHECK(select(straggle_rank::median_mad{}, equal).places.empty());
+    CHECK(select(straggle_rank::mean_plus_sigmas{}, equal).places.empty());
+    CHECK(select(straggle_rank::mean_plus_sigmas{.sigmas = 0}, equal).places.empty());
+    CHECK(select(straggle_rank::leave_top_k_out{}, equal).places.empty());
 }
 
 TEST_CASE("selecting again allocates nothing") {
@@ -249,9 +251,9 @@ TEST_CASE("selecting again allocates nothing") {
     std::vector<blacklist::candidate> out;
     auto const run = [&] {
         out.clear();
-        (void)blacklist::median_mad{}.select(std::span(nodes), scratch, out);
-        (void)blacklist::leave_top_k_out{}.select(std::span(nodes), scratch, out);
-        (void)blacklist::mean_plus_sigmas{}.select(std::span(nodes), scratch, out);
+        (void)straggle_rank::median_mad{}.select(std::span(nodes), scratch, out);
+        (void)straggle_rank::leave_top_k_out{}.select(std::span(nodes), scratch, out);
+        (void)straggle_rank::mean_plus_sigmas{}.select(std::span(nodes), scratch, out);
     };
     run();
     CHECK(out.size() == 3);

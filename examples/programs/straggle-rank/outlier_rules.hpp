@@ -6,8 +6,6 @@
 /// nodes' mean scores and no confidence: for comparison, and for users of those systems.
 #pragma once
 
-#include <straggle/base/config.hpp>
-#include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/stats/moments.hpp>
 #include <straggle/stats/order.hpp>
@@ -20,19 +18,24 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle::inline STRAGGLE_ABI::detail {
+namespace straggle_rank {
 
+/// Higher mean first, then earlier seen.
 template <class Node>
-void select_above(std::span<Node const> nodes, double threshold, std::vector<blacklist::candidate>& out) {
-    std::size_t const first = out.size();
-    for (std::uint32_t i = 0; i < nodes.size(); ++i)
-        if (nodes[i].mean > threshold) out.push_back({i, nodes[i].mean, threshold});
-    worst_first(nodes, std::span(out).subspan(first));
+bool is_worse(Node const& a, Node const& b) noexcept {
+    return a.mean > b.mean || (!(b.mean > a.mean) && a.seen < b.seen);
 }
 
-} // namespace straggle::detail
-
-namespace straggle::inline STRAGGLE_ABI::blacklist {
+/// Appends the nodes whose mean is above the threshold, worst first.
+template <class Node>
+void select_above(std::span<Node const> nodes, double threshold,
+                  std::vector<straggle::blacklist::candidate>& out) {
+    auto const first = static_cast<std::ptrdiff_t>(out.size());
+    for (std::uint32_t i = 0; i < nodes.size(); ++i)
+        if (nodes[i].mean > threshold) out.push_back({i, nodes[i].mean, threshold});
+    std::sort(out.begin() + first, out.end(),
+              [nodes](auto const& a, auto const& b) { return is_worse(nodes[a.node], nodes[b.node]); });
+}
 
 /// Mean above max(low, ratio * median, median + deviations * MAD) of the fleet.
 ///
@@ -51,19 +54,20 @@ struct median_mad {
     std::size_t min_nodes = 3; ///< with fewer, no node is an outlier
 
     template <class Node>
-    selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
-                          std::vector<candidate>& out) const {
-        if (nodes.size() < min_nodes) return selection_note::too_few_nodes;
+    straggle::blacklist::selection_note select(std::span<Node const> nodes,
+                                               straggle::blacklist::selection_scratch& scratch,
+                                               std::vector<straggle::blacklist::candidate>& out) const {
+        if (nodes.size() < min_nodes) return straggle::blacklist::selection_note::too_few_nodes;
         scratch.values.clear();
         for (Node const& node : nodes) scratch.values.push_back(node.mean);
-        outcome<stats::median_and_mad> const center =
-            stats::median_and_mad_in_place(detail::span_of(scratch.values));
-        if (!center) return selection_note::too_few_nodes;
+        straggle::outcome<straggle::stats::median_and_mad> const center =
+            straggle::stats::median_and_mad_in_place(std::span(scratch.values));
+        if (!center) return straggle::blacklist::selection_note::too_few_nodes;
         double threshold = low;
         threshold = (std::max)(threshold, ratio * center->median);
         threshold = (std::max)(threshold, center->median + deviations * center->mad);
-        detail::select_above(nodes, threshold, out);
-        return selection_note::none;
+        select_above(nodes, threshold, out);
+        return straggle::blacklist::selection_note::none;
     }
 };
 
@@ -84,15 +88,16 @@ struct leave_top_k_out {
     double margin = 0; ///< share of the rest's mean on top; only meaningful for positive scores
 
     template <class Node>
-    selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
-                          std::vector<candidate>& out) const {
-        if (nodes.size() < 2) return selection_note::too_few_nodes;
+    straggle::blacklist::selection_note select(std::span<Node const> nodes,
+                                               straggle::blacklist::selection_scratch& scratch,
+                                               std::vector<straggle::blacklist::candidate>& out) const {
+        if (nodes.size() < 2) return straggle::blacklist::selection_note::too_few_nodes;
         std::vector<std::uint32_t>& order = scratch.order;
         order.resize(nodes.size());
         for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
         std::sort(order.begin(), order.end(),
-                  [nodes](std::uint32_t a, std::uint32_t b) { return detail::is_worse(nodes[a], nodes[b]); });
-        stats::moments rest;
+                  [nodes](std::uint32_t a, std::uint32_t b) { return is_worse(nodes[a], nodes[b]); });
+        straggle::stats::moments rest;
         std::size_t take = (std::min)(k, nodes.size() - 1);
         for (std::size_t i = nodes.size(); i-- > take;) rest.add(nodes[order[i]].mean);
         for (; take > 0; --take) {
@@ -105,7 +110,7 @@ struct leave_top_k_out {
             }
             rest.add(nodes[order[take - 1]].mean);
         }
-        return selection_note::none;
+        return straggle::blacklist::selection_note::none;
     }
 };
 
@@ -125,16 +130,18 @@ struct mean_plus_sigmas {
     std::size_t min_nodes = 5; ///< with fewer, no node is an outlier
 
     template <class Node>
-    selection_note select(std::span<Node const> nodes, selection_scratch&,
-                          std::vector<candidate>& out) const {
-        if (nodes.empty() || nodes.size() < min_nodes) return selection_note::too_few_nodes;
+    straggle::blacklist::selection_note select(std::span<Node const> nodes,
+                                               straggle::blacklist::selection_scratch&,
+                                               std::vector<straggle::blacklist::candidate>& out) const {
+        if (nodes.empty() || nodes.size() < min_nodes)
+            return straggle::blacklist::selection_note::too_few_nodes;
         if (!(sigmas < std::sqrt(static_cast<double>(nodes.size() - 1))))
-            return selection_note::unreachable_threshold;
-        stats::moments fleet;
+            return straggle::blacklist::selection_note::unreachable_threshold;
+        straggle::stats::moments fleet;
         for (Node const& node : nodes) fleet.add(node.mean);
-        detail::select_above(nodes, fleet.mean() + sigmas * std::sqrt(fleet.population_variance()), out);
-        return selection_note::none;
+        select_above(nodes, fleet.mean() + sigmas * std::sqrt(fleet.population_variance()), out);
+        return straggle::blacklist::selection_note::none;
     }
 };
 
-} // namespace straggle::blacklist
+} // namespace straggle_rank
