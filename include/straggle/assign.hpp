@@ -21,5 +21,4 @@
 #include <straggle/assign/race_record_options.hpp>
 #include <straggle/assign/rank_places.hpp>
 #include <straggle/assign/reservation.hpp>
-#include <straggle/assign/slot_price.hpp>
 #include <straggle/assign/suspect_fields.hpp>

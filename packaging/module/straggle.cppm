@@ -247,8 +247,6 @@ using straggle::assign::assigner_options;
 // straggle/assign/job_goal.hpp
 namespace assign {
 using straggle::assign::job_goal;
-using straggle::assign::end_value;
-using straggle::assign::time_or_deadline;
 }
 
 // straggle/assign/backup_fields.hpp
@@ -273,7 +271,6 @@ using straggle::assign::backup_case;
 using straggle::assign::backup_value;
 using straggle::assign::profit_policy;
 using straggle::assign::expected_gain;
-using straggle::assign::expected_value;
 using straggle::assign::value_all;
 }
 
@@ -297,12 +294,6 @@ using straggle::assign::speculative_cap;
 using straggle::assign::retry_budget_options;
 using straggle::assign::retry_budget;
 using straggle::assign::suspect_share_limit;
-}
-
-// straggle/assign/slot_price.hpp
-namespace assign {
-using straggle::assign::slot_price_options;
-using straggle::assign::slot_price;
 }
 
 // straggle/assign/greedy_assignment.hpp

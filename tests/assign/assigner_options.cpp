@@ -11,5 +11,5 @@ TEST_CASE("assigner options: the defaults") {
     constexpr assign::assigner_options options;
     static_assert(options.kill == assign::kill_rule::race);
     static_assert(options.slots == assign::reservation::shared());
-    static_assert(options.launch == 0 && options.price_by_load && options.price_over_budget);
+    static_assert(options.launch == 0 && options.price_over_budget);
 }

@@ -7,6 +7,8 @@
 
 #include <support/seed.hpp>
 
+#include "goal_value.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -243,7 +245,6 @@ TEST_CASE("copy_worth: what is no difference between attempts is none") {
 
 TEST_CASE("copy_worth: the gain of a deadline is what its value says of both cases") {
     using assign::job_goal;
-    assign::time_or_deadline const value;
     std::mt19937_64 g(19);
     for (int round = 0; round < 50; ++round) {
         times const left = some(g, 3), there = some(g, 1);
@@ -254,7 +255,8 @@ TEST_CASE("copy_worth: the gain of a deadline is what its value says of both cas
             for (double const r : left)
                 for (double const x : there) {
                     double const copy = of_task > 0 ? (r + 1) * 0.8 : x;
-                    expected += value(std::min(r, copy), goal) - value(r, goal);
+                    expected += straggle_test::value_of_end(std::min(r, copy), goal) -
+                                straggle_test::value_of_end(r, goal);
                     ++pairs;
                 }
             CHECK(gain.in_time + gain.after == doctest::Approx(expected / pairs));

@@ -241,7 +241,6 @@ class adviser {
                 .slots = o_.reserve > 0 ? straggle::assign::reservation(1 - o_.reserve)
                                         : straggle::assign::reservation::shared(),
                 .launch = o_.launch,
-                .price_by_load = false,        // one look does not show how long tasks have waited
                 .price_over_budget = !stormy}, // a task without a copy need not be priced
             straggle::assign::copies_per_task(o_.copies_per_task),
             stragglers_.size() > few ? limit(straggle::assign::suspect_share_limit(o_.storm)) : limit(),

@@ -10,7 +10,6 @@
 #include <straggle/assign/backup_plan.hpp>
 #include <straggle/assign/copy_limits.hpp>
 #include <straggle/assign/detail/candidate_nodes.hpp>
-#include <straggle/assign/detail/load_price.hpp>
 #include <straggle/assign/detail/priced_pairs.hpp>
 #include <straggle/assign/greedy_assignment.hpp>
 #include <straggle/assign/profit.hpp>
@@ -39,8 +38,9 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// copies, none that a limit refuses. A node on probation may get a copy but never the only attempt: the
 /// straggler is not killed for it.
 ///
-/// The cost of a copy follows the load, if the caller passes it: the more tasks have recently waited for
-/// slots, the more a slot costs (`assigner_options::price_by_load`).
+/// While tasks wait for every free slot, a slot costs at least 1: a copy must then save more slot time than
+/// it takes. The load says so (`cluster_load::slots`, `busy`, `waiting`); otherwise the policy's price
+/// applies.
 ///
 /// The attempts of a task on nodes that are not healthy count as one for the limits: a straggler on a weak
 /// node whose copy went to a node on probation, or to one that has become weak, is not helped by that copy
@@ -116,7 +116,7 @@ class assigner {
                               NodeFields const& node_fields, Predict&& predict,
                               cluster_load const& load = {}) {
         begin();
-        price_.begin(load, options_.price_by_load);
+        price_ = is_full(load) ? 1 : 0;
         nodes_.read(nodes, node_fields, options_.slots, load);
         limits_.begin(load, static_cast<std::size_t>(std::ranges::distance(stragglers)));
         for (auto const& straggler : stragglers) {
@@ -125,7 +125,6 @@ class assigner {
         }
         match();
         write_plan();
-        price_.end();
         return plan_;
     }
     /// Not a valid call: makes the compiler say in one line what does not fit.
@@ -192,8 +191,6 @@ class assigner {
     [[nodiscard]] Profit const& profit() const noexcept { return profit_; }
     /// The options.
     [[nodiscard]] assigner_options const& options() const noexcept { return options_; }
-    /// Changes the options for the next decision.
-    void set_options(assigner_options options) { options_ = checked(options); }
     /// One of the limits, by its index.
     template <std::size_t Place>
     [[nodiscard]] constexpr auto const& limit() const noexcept {
@@ -217,6 +214,11 @@ class assigner {
     static constexpr assigner_options checked(assigner_options options) {
         STRAGGLE_EXPECTS(detail::is_finite(options.launch) && options.launch >= 0);
         return options;
+    }
+
+    // Whether tasks wait for all the slots that are free.
+    static constexpr bool is_full(cluster_load const& load) noexcept {
+        return load.slots > 0 && load.waiting > 0 && load.busy + load.waiting >= load.slots;
     }
 
     void begin() {
@@ -260,7 +262,7 @@ class assigner {
             choice.reason = backup_refusal::no_straggler;
             return;
         }
-        backup_case c{.remaining = left.view(), .launch = options_.launch, .slot_price = price_.price()};
+        backup_case c{.remaining = left.view(), .launch = options_.launch, .slot_price = price_};
         if constexpr (detail::given<decltype(Fields::next_slowest)>)
             c.next_slowest = time_or_zero(detail::project(fields.next_slowest, straggler));
         if constexpr (detail::given<decltype(Fields::goal)>) {
@@ -269,7 +271,6 @@ class assigner {
         }
 
         std::uint32_t place = 0;
-        bool noted = false;
         for (auto const& node : nodes) {
             std::uint32_t const at = place++;
             auto const can_run = [&] {
@@ -286,8 +287,6 @@ class assigner {
                 refusal = backup_refusal::no_prediction;
                 if (there.read(predicted)) {
                     c.copy = there.view();
-                    if (!noted) price_.predicted(c.copy);
-                    noted = true;
                     refusal = weigh(c, option);
                 }
             }
@@ -340,7 +339,7 @@ class assigner {
         plan_.nodes = {};
         plan_.copies = 0;
         plan_.profit = 0;
-        plan_.slot_price = price_.price();
+        plan_.slot_price = price_;
         plan_.policy = Profit::name;
         plan_.matching = Matching::name;
         for (assigned_pair const& m : matched_) drafts_[m.row].pair = m.pair;
@@ -378,8 +377,8 @@ class assigner {
     [[no_unique_address]] Matching matching_{};
     assigner_options options_{};
     [[no_unique_address]] limit_row limits_;
-    detail::load_price price_;
     backup_plan plan_;
+    double price_ = 0; // of a slot, from the load
     // Scratch: by straggler, by node, by pair.
     std::vector<backup_choice> choices_;
     std::vector<draft> drafts_;

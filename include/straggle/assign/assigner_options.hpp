@@ -16,9 +16,6 @@ struct assigner_options {
     kill_rule kill = kill_rule::race; ///< whether to kill the straggler
     reservation slots{};              ///< which slots copies may take
     double launch = 0;                ///< start-up time of a copy, added to its time; at least 0
-    /// Lets the price of a slot follow the load, as `slot_price` learns it; the profit policy's own price is
-    /// the minimum. Needs `cluster_load::slots`. Without them, or if false, the policy's price applies.
-    bool price_by_load = true;
     /// Also searches a node for stragglers that a limit will refuse, to report what they miss. If false,
     /// nothing is predicted that cannot be launched.
     bool price_over_budget = true;

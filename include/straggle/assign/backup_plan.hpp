@@ -115,9 +115,9 @@ struct backup_plan {
     node_counts nodes{};                ///< over all choices
     std::uint64_t copies = 0;           ///< copies to launch
     double profit = 0;                  ///< their total expected profit
-    double slot_price = 0;              ///< from the load, if known; a policy's own price may be higher
-    std::string_view policy{};          ///< the profit policy
-    std::string_view matching{};        ///< name of the matching
+    double slot_price = 0;       ///< 1 while tasks wait for every free slot; a policy's own may be higher
+    std::string_view policy{};   ///< the profit policy
+    std::string_view matching{}; ///< name of the matching
 };
 
 } // namespace straggle::assign

@@ -137,7 +137,7 @@ struct deadline_gain {
     double probability = 0; ///< fall of the probability alone
 };
 
-/// The gain of a job with a deadline by `time_or_deadline`, over the two cases of `worth_of`.
+/// The gain of a job with a deadline (`job_goal`), over the two cases of `worth_of`.
 /// @param c the case
 /// @param goal the job's, with a deadline
 /// @param others probability that the job's other tasks end before it

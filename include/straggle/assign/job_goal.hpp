@@ -2,17 +2,23 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What it is worth that a job ends earlier: its time, its deadline, or a function of the caller's.
+/// What it is worth that a job ends earlier: its time, or its deadline.
 #pragma once
 
 #include <straggle/base/config.hpp>
 
-#include <concepts>
 #include <limits>
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// What a job is to achieve. Times are in one unit, counted from now.
+///
+/// Without a deadline, each unit of time counts. With one, time before the deadline costs nothing; missing it
+/// costs `missed`, and from then on time counts again, so that a job that is late does not wait without end.
+/// The node where a task ends first is the best for any such value, so `rank_places` needs none.
+///
+/// Source: ours; the sum of weighted completion times, and of weighted late jobs and tardiness, are the usual
+/// objectives of scheduling (M. L. Pinedo, Scheduling, 2016, section 2.1).
 struct job_goal {
     /// time left until its deadline; negative: missed; infinite: it has none
     double deadline = (std::numeric_limits<double>::infinity)();
@@ -24,29 +30,6 @@ struct job_goal {
         return deadline < (std::numeric_limits<double>::infinity)();
     }
     friend constexpr bool operator==(job_goal const&, job_goal const&) = default;
-};
-
-/// What it is worth that a job ends after `t` more: `value(t, goal)`, in time. Only differences count; it
-/// must not rise with t. So the node where a task ends first is the best for any value, and `rank_places`
-/// needs none.
-template <class Value>
-concept end_value = requires(Value const& value, double t, job_goal const& goal) {
-    { value(t, goal) } -> std::convertible_to<double>;
-};
-
-/// The default: without a deadline, each unit of time counts. With one, time before the deadline costs
-/// nothing; missing it costs `missed`, and from then on time counts again, so that a job that is late does
-/// not wait without end.
-///
-/// Source: ours; the sum of weighted completion times, and of weighted late jobs and tardiness, are the usual
-/// objectives of scheduling (M. L. Pinedo, Scheduling, 2016, section 2.1).
-struct time_or_deadline {
-    /// @param t when the job ends, from now
-    /// @param goal the job's
-    [[nodiscard]] constexpr double operator()(double t, job_goal const& goal) const noexcept {
-        if (!goal.has_deadline()) return -goal.weight * t;
-        return t > goal.deadline ? -goal.weight * (goal.missed + (t - goal.deadline)) : 0.0;
-    }
 };
 
 } // namespace straggle::assign

@@ -114,7 +114,7 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// With s = 0 it is E[(r - X - o)+]. The copy holds its slot until the first of both finishes, so the cost is
 /// `slot_price` E[min(r, X + o)]. The slot time that the straggler saves if the copy wins is not credited.
 ///
-/// If the job has a deadline d, the gain is that of `time_or_deadline`: time before d gains nothing, so s is
+/// If the job has a deadline d, time before d gains nothing (`job_goal`), so s is
 /// at least d, and the fall of the probability to miss it, P(r > d) P(X + o <= d) if s <= d, counts `missed`
 /// times. A weight multiplies the gain.
 ///
@@ -225,51 +225,6 @@ struct expected_gain {
                                     cases[i].slot_price);
     }
 };
-
-/// The same for a value of the caller's: the expected gain is that of the job's end with the copy over that
-/// without, E[value(max(min(r, X + o), s)) - value(max(r, s))].
-///
-/// Source: ours.
-/// @par Example
-/// `assigner{expected_value{[](double t, job_goal const& g) { return -g.weight * t * t; }}}`
-/// @tparam Value an `end_value`
-/// @par Cost
-/// value O(a b) for a and b samples, one call of the caller's each; allocates nothing
-template <end_value Value>
-struct expected_value {
-    static constexpr std::string_view name = "expected_value";
-
-    [[no_unique_address]] Value value_of_end{}; ///< the caller's
-    double slot_price = 0.1;                    ///< as in `expected_gain`
-    double least_win_probability = 0.5;         ///< as in `expected_gain`
-
-    /// The value of a copy.
-    /// @return as `expected_gain::value`
-    [[nodiscard]] constexpr outcome<backup_value> value(backup_case const& c) const {
-        if (status const s = detail::check_case(c); s != status::ok) return s;
-        double gain = 0, first = 0, wins = 0;
-        for (std::size_t i = 0; i < c.remaining.size(); ++i) {
-            double const r = c.remaining[i], end = (std::max)(r, c.next_slowest);
-            auto const without = static_cast<double>(value_of_end(end, c.goal));
-            for (std::size_t k = 0; k < c.copy.size(); ++k) {
-                double const x = c.copy[k] + c.launch;
-                first += (std::min)(r, x);
-                if (!(x < r)) continue;
-                wins += 1;
-                gain += static_cast<double>(value_of_end((std::max)(x, c.next_slowest), c.goal)) - without;
-            }
-        }
-        double const pairs = static_cast<double>(c.remaining.size()) * static_cast<double>(c.copy.size());
-        double const cost = (std::max)(slot_price, c.slot_price) * first / pairs;
-        return detail::finite_value({gain / pairs - cost, gain / pairs, cost, wins / pairs});
-    }
-    /// Whether to launch a copy: the profit is positive and the win probability sufficient.
-    [[nodiscard]] constexpr bool accepts(backup_value const& v) const noexcept {
-        return v.profit > 0 && v.win_probability >= least_win_probability;
-    }
-};
-template <class Value, class... Prices>
-expected_value(Value, Prices...) -> expected_value<Value>;
 
 /// The values of many cases, by any policy: for example one straggler with each of the nodes.
 ///

@@ -54,7 +54,7 @@ struct runs_anywhere {
 /// `assign::worth_of`, `assign::race_record`. It goes to the free healthy node where it ends first, never to
 /// the task's own node.
 ///
-/// **A job with a deadline** values time by `assign::time_or_deadline`, a missed deadline `missed` usual
+/// **A job with a deadline** values time as `assign::job_goal` says, a missed deadline `missed` usual
 /// times of its tasks. Tasks that may make it miss the deadline are considered for a copy before they are
 /// late, and while no slot idles a copy may also be worth its slot time by the deadline.
 ///
