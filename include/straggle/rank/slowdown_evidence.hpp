@@ -10,9 +10,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
-#include <straggle/rank/detail/evidence_bytes.hpp>
 #include <straggle/rank/detail/evidence_hung.hpp>
-#include <straggle/rank/detail/evidence_merge.hpp>
 #include <straggle/rank/detail/evidence_store.hpp>
 #include <straggle/rank/slowdown_evidence_options.hpp>
 #include <straggle/record/attempt_event.hpp>
