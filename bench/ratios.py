@@ -177,8 +177,7 @@ def profit(text, ours, known):
              "one pass in 8 lanes": f"profit/one_pass_in_lanes/known:{known}"})
 
 
-PROFIT_ROWS = [profit("one number, all nodes at once: `price`", "straggle_fleet", 1), profit("one number, node by node", "straggle", 1),
-               profit("64 samples, node by node", "straggle", 64)]
+PROFIT_ROWS = [profit("one number, node by node", "straggle", 1), profit("64 samples, node by node", "straggle", 64)]
 # Kernels by size, -O2: what a reader sees, program, benchmark with a placeholder for the size, sizes, memory.
 GROWTH = [
     ("records to ranks, doubles, by time, 100 tasks a job", "bench_rank_rank_nodes",

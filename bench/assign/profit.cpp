@@ -95,23 +95,6 @@ void BM_straggle(benchmark::State& state) {
     });
 }
 
-// The same for all nodes at once.
-void BM_straggle_fleet(benchmark::State& state) {
-    cluster const all(static_cast<std::size_t>(state.range(0)));
-    straggle::assign::expected_gain const policy{.slot_price = slot_price};
-    std::vector<straggle::assign::backup_case> cases(nodes);
-    std::vector<straggle::outcome<straggle::assign::backup_value>> values(nodes,
-                                                                          straggle::assign::backup_value{});
-    for (std::size_t node = 0; node < nodes; ++node) cases[node].copy = all.sorted[node].view();
-    each_straggler(state, [&](std::size_t straggler) {
-        for (auto& c : cases) c.remaining = all.remaining_sorted[straggler].view();
-        straggle::assign::value_all(policy, cases, values);
-        double best = -1e300;
-        for (auto const& v : values) best = (std::max)(best, v->profit);
-        return best;
-    });
-}
-
 // Sorts a copy of the samples, sums them up and looks up the numbers.
 void BM_sort_per_query(benchmark::State& state) {
     std::vector<double> sorted, before(samples + 1);
@@ -173,7 +156,6 @@ void known(benchmark::internal::Benchmark* b) {
 }
 
 BENCHMARK(BM_straggle)->Apply(known)->Name("BM_profit/straggle");
-BENCHMARK(BM_straggle_fleet)->Apply(known)->Name("BM_profit/straggle_fleet");
 BENCHMARK(BM_sort_per_query)->Apply(known)->Name("BM_profit/sort_per_query");
 BENCHMARK(BM_one_pass)->Apply(known)->Name("BM_profit/one_pass");
 BENCHMARK(BM_one_pass_in_lanes)->Apply(known)->Name("BM_profit/one_pass_in_lanes");

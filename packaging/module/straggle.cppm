@@ -222,7 +222,6 @@ using straggle::stats::median_and_mad_in_place;
 // straggle/stats/empirical.hpp
 namespace stats {
 using straggle::stats::empirical_view;
-using straggle::stats::counts_below;
 using straggle::stats::empirical;
 }
 
@@ -271,7 +270,6 @@ using straggle::assign::backup_case;
 using straggle::assign::backup_value;
 using straggle::assign::profit_policy;
 using straggle::assign::expected_gain;
-using straggle::assign::value_all;
 }
 
 // straggle/assign/backup_plan.hpp
@@ -504,7 +502,6 @@ using straggle::node_stage;
 using straggle::dynamic_blacklist_options;
 using straggle::dynamic_blacklist_counts;
 using straggle::dynamic_blacklist;
-using straggle::dynamic_blacklist_of;
 
 // straggle/blacklist/exclusion.hpp
 namespace blacklist {

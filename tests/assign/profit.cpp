@@ -162,28 +162,6 @@ TEST_CASE("profit: an example") {
     CHECK(worth->win_probability == 0.75);
 }
 
-TEST_CASE("profit: one straggler, many nodes") {
-    std::vector<empirical> nodes(40);
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        double const slow = 1 + 0.05 * static_cast<double>((i + 33) % nodes.size()); // the fastest is the 7th
-        nodes[i].assign(std::vector{50 * slow, 60 * slow, 80 * slow});
-    }
-    empirical left;
-    left.assign(std::vector{100.0});
-    //! [fleet]
-    std::vector<straggle::assign::backup_case> cases; // the straggler with each of the nodes
-    for (auto const& there : nodes) cases.push_back({.remaining = left.view(), .copy = there.view()});
-    std::vector<straggle::outcome<straggle::assign::backup_value>> values(
-        cases.size(), straggle::status::insufficient_evidence);
-    straggle::assign::value_all(straggle::assign::expected_gain{}, cases, values);
-    auto const best = std::max_element(values.begin(), values.end(), [](auto const& a, auto const& b) {
-        return a.value_or({}).profit < b.value_or({}).profit;
-    });
-    //! [fleet]
-    CHECK(best - values.begin() == 7);
-    CHECK((*best)->win_probability == 1);
-}
-
 TEST_CASE("profit: figure 9, two nodes of the same mean") {
     // t_s = 100. A copy takes 90 on one node, 40 or 140 on the other: on average 90 on both.
     race sure({100}, {90}), open({100}, {40, 140});
@@ -440,59 +418,6 @@ void check_bad_input(Policy const& policy) {
     CHECK(reason(race({1}, {most, most, most}, most).as_case()) != status::out_of_domain);
 }
 
-// What `price` says of many cases, and `value` of each.
-template <class Policy>
-void check_many(Policy const& policy, std::vector<backup_case> const& cases) {
-    std::vector<outcome<backup_value>> together(cases.size(), status::wrong_kind);
-    straggle::assign::value_all(policy, cases, together);
-    for (std::size_t i = 0; i < cases.size(); ++i) REQUIRE(together[i] == policy.value(cases[i]));
-}
-
-TEST_CASE("profit: many at once are each by itself, to the bit") {
-    std::uint64_t const seed = straggle_test::seed_or(68);
-    INFO("seed ", seed);
-    std::mt19937_64 draw(seed);
-    for (std::size_t const n : {0u, 1u, 7u, 8u, 31u, 32u, 33u, 40u, 63u, 64u, 65u, 200u}) {
-        for (int round = 0; round < 20; ++round) {
-            std::vector<race> races;
-            for (std::size_t i = 0; i < n; ++i) races.push_back(random_race(draw));
-            std::vector<backup_case> cases;
-            for (race const& r : races) {
-                cases.push_back(r.as_case());
-                switch (draw() % 16) { // some that cannot be answered, or only by infinite numbers
-                case 0:
-                    cases.back().copy = {};
-                    break;
-                case 1:
-                    cases.back().remaining = {};
-                    break;
-                case 2:
-                    cases.back().launch = nan;
-                    break;
-                case 3:
-                    cases.back().next_slowest = draw() % 2 == 0 ? inf : -1;
-                    break;
-                case 4:
-                    cases.back().launch = most;
-                    break;
-                case 5:
-                    cases.back().copy = cases.back().copy.moved(-1);
-                    break;
-                case 6:
-                    cases.back().copy = cases.back().copy.beyond(r.x.front());
-                    break;
-                default:
-                    break;
-                }
-            }
-            check_many(expected_gain{}, cases);
-            check_many(expected_gain{.slot_price = 0}, cases);
-            check_many(riski_2014{}, cases);
-            check_many(even_odds{}, cases);
-        }
-    }
-}
-
 TEST_CASE("profit: of two prices of a slot the higher one counts") {
     race const owner({30, 50}, {10, 40}, 1, 5);
     backup_case c = owner.as_case();
@@ -567,10 +492,6 @@ TEST_CASE("profit: the gain of a goal is that of its value over all pairs") {
         CHECK(v->cost == doctest::Approx(0.1 * taken / pairs).epsilon(1e-9));
         CHECK(v->win_probability == doctest::Approx(wins / pairs));
         CHECK(v->gain >= 0);
-        std::vector<backup_case> const cases(3, with);
-        std::vector<outcome<backup_value>> values(3, status::wrong_kind);
-        straggle::assign::value_all(expected_gain{}, cases, values);
-        CHECK(values.back() == v);
         with.goal = {}; // none: as without
         CHECK(expected_gain{}.value(with) == expected_gain{}.value(c.as_case()));
     }
@@ -601,13 +522,7 @@ TEST_CASE("profit: contracts") {
     for (double const bad : {-0.1, nan, 1.1})
         CHECK_THROWS_AS((void)expected_gain{.least_win_probability = bad}.value(c.as_case()),
                         straggle_test::broken_contract);
-    std::vector<backup_case> const cases(3, c.as_case());
-    std::vector<outcome<backup_value>> values(2, status::wrong_kind);
-    CHECK_THROWS_AS(straggle::assign::value_all(expected_gain{}, cases, values),
-                    straggle_test::broken_contract);
-    CHECK_THROWS_AS(straggle::assign::value_all(even_odds{}, cases, values), straggle_test::broken_contract);
-    values.resize(3, status::wrong_kind);
-    CHECK_THROWS_AS(straggle::assign::value_all(expected_gain{.slot_price = nan}, cases, values),
+    CHECK_THROWS_AS((void)expected_gain{.slot_price = nan}.value(c.as_case()),
                     straggle_test::broken_contract);
 }
 
@@ -619,12 +534,6 @@ TEST_CASE("profit: allocates nothing") {
               seen = expected_gain{}.value(c.as_case())->gain + riski_2014{}.value(c.as_case())->gain;
           }) == 0);
     CHECK(seen != 0);
-    race const single({5}, times(draw, 100, false), 0, 2);
-    std::vector<backup_case> const cases(40, single.as_case());
-    std::vector<outcome<backup_value>> values(cases.size(), status::wrong_kind);
-    CHECK(straggle_test::allocations_during(
-              [&] { straggle::assign::value_all(expected_gain{}, cases, values); }) == 0);
-    CHECK(values.back().has_value());
 }
 
 } // namespace

@@ -478,36 +478,8 @@ TEST_CASE("empirical: finite, or said to be too large") {
     CHECK(*least.view().mean() == 2 * limits::denorm_min());
 }
 
-TEST_CASE("empirical: counted side by side as one by one") {
-    std::uint64_t const seed = straggle_test::seed_or(69);
-    INFO("seed ", seed);
-    std::mt19937_64 draw(seed);
-    static constexpr std::size_t sizes[] = {0, 1, 1, 2, 3, 4, 7, 8, 9, 100, 1000};
-    for (std::size_t const n : {0u, 1u, 7u, 8u, 9u, 16u, 31u, 32u, 33u, 64u, 71u}) {
-        for (int round = 0; round < 30; ++round) {
-            bool const alike = round % 2 == 0; // all of one size
-            std::size_t const size = sizes[draw() % std::size(sizes)];
-            std::vector<empirical> held(n);
-            std::vector<empirical_view> views(n);
-            std::vector<double> t(n);
-            for (std::size_t i = 0; i < n; ++i) {
-                held[i] = of(eighths(draw, alike ? size : sizes[draw() % std::size(sizes)], 50));
-                views[i] = held[i].view().moved(static_cast<double>(draw() % 5) / 8);
-                if (draw() % 8 == 0) views[i] = views[i].beyond(0);
-                static constexpr double special[] = {nan, inf, -inf, most, -most};
-                t[i] = draw() % 6 == 0 ? special[draw() % 5] : static_cast<double>(draw() % 60) / 8 - 3;
-            }
-            std::vector<std::size_t> counts(n, 12345);
-            straggle::stats::counts_below(views, t, counts);
-            for (std::size_t i = 0; i < n; ++i) REQUIRE(counts[i] == views[i].count_below(t[i]));
-        }
-    }
-}
-
 TEST_CASE("empirical: contracts") {
     contract_trap const trap;
-    std::vector<std::size_t> counts(1);
-    CHECK_THROWS_AS(straggle::stats::counts_below({}, {}, counts), broken_contract);
     CHECK_THROWS_AS((void)fixed[4], broken_contract);
     CHECK_THROWS_AS((void)fixed.sum_of_first(5), broken_contract);
     CHECK_THROWS_AS((void)fixed.count_below(1, 5), broken_contract);

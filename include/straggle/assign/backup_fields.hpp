@@ -19,7 +19,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <type_traits>
 

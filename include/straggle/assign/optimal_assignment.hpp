@@ -9,7 +9,6 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/no_index.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>

@@ -11,13 +11,10 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/outcome.hpp>
-#include <straggle/base/span_of.hpp>
 #include <straggle/stats/empirical.hpp>
 
 #include <algorithm>
 #include <concepts>
-#include <cstddef>
-#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -150,27 +147,12 @@ struct expected_gain {
         if (c.goal != job_goal{}) return worth_for_goal(c);
         return worth(detail::race(c.remaining, c.copy.moved(c.launch), c.next_slowest), c.slot_price);
     }
-    /// The same for many cases at once. If the remaining time is a single number, the searches in the samples
-    /// of the copies wait for memory concurrently.
-    /// @param cases such as one straggler with each of the nodes
-    /// @param values receives the result of `value` for each case
-    /// @pre there are as many values as cases; the prices are in their ranges
-    void value(std::span<backup_case const> cases, std::span<outcome<backup_value>> values) const {
-        expect_ranges();
-        STRAGGLE_EXPECTS(cases.size() == values.size());
-        for (std::size_t i = 0; i < cases.size(); i += together) {
-            std::size_t const some = (std::min)(together, cases.size() - i);
-            value_some(cases.subspan(i, some), values.subspan(i, some));
-        }
-    }
     /// Whether to launch a copy: the profit is positive and the win probability sufficient.
     [[nodiscard]] constexpr bool accepts(backup_value const& v) const noexcept {
         return v.profit > 0 && v.win_probability >= least_win_probability;
     }
 
   private:
-    static constexpr std::size_t together = 32; // cases
-
     STRAGGLE_ALWAYS_INLINE constexpr void expect_ranges() const {
         STRAGGLE_EXPECTS(detail::is_finite(slot_price) && slot_price >= 0);
         STRAGGLE_EXPECTS(least_win_probability >= 0 && least_win_probability <= 1);
@@ -198,57 +180,6 @@ struct expected_gain {
         means.won *= c.goal.weight;
         return worth(means, c.slot_price);
     }
-
-    // At most `together`.
-    void value_some(std::span<backup_case const> cases, std::span<outcome<backup_value>> values) const {
-        stats::empirical_view copies[together];
-        double remaining[together], next_slowest[together];
-        std::size_t before_straggler[together] = {}, before_next[together] = {};
-        bool any_next = false;
-        for (std::size_t i = 0; i < cases.size(); ++i) {
-            backup_case const& c = cases[i];
-            bool const single =
-                c.remaining.size() == 1 && c.goal == job_goal{} && detail::check_case(c) == status::ok;
-            if (single) copies[i] = c.copy.moved(c.launch); // the others stay empty: nothing to search
-            remaining[i] = single ? c.remaining[0] : 0.0;
-            next_slowest[i] = c.next_slowest;
-            any_next = any_next || (single && c.next_slowest > copies[i][0]);
-        }
-        auto const all = [n = cases.size()](auto* first) { return detail::span_of(first, n); };
-        stats::counts_below(all(copies), all(remaining), all(before_straggler));
-        if (any_next) stats::counts_below(all(copies), all(next_slowest), all(before_next));
-        for (std::size_t i = 0; i < cases.size(); ++i)
-            values[i] = copies[i].empty()
-                            ? value(cases[i])
-                            : worth(detail::race_of_one(remaining[i], before_straggler[i], copies[i],
-                                                        next_slowest[i], before_next[i]),
-                                    cases[i].slot_price);
-    }
 };
-
-/// The values of many cases, by any policy: for example one straggler with each of the nodes.
-///
-/// A policy may provide its own function for many at once, `value(cases, values)`; `expected_gain` does.
-/// @param policy a `profit_policy`
-/// @param cases the cases to value
-/// @param values receives the result of `value` for each case
-/// @pre there are as many values as cases
-/// @par Cost
-/// at most that of `value` for each case; `expected_gain`, for a straggler with a single remaining time,
-/// takes about a third of it if the samples of the nodes are not cached; allocates nothing
-/// @par Accuracy
-/// the same bits as one by one, unless the compiler fuses multiplications and additions (-ffp-contract, which
-/// GCC does on processors that support it): then within the accuracy of `value`
-/// @par Example
-/// `for (auto& c : cases) c.remaining = straggler; value_all(expected_gain{}, cases, values);`
-template <profit_policy Policy>
-void value_all(Policy const& policy, std::span<backup_case const> cases,
-               std::span<outcome<backup_value>> values) {
-    STRAGGLE_EXPECTS(cases.size() == values.size());
-    if constexpr (requires { policy.value(cases, values); })
-        policy.value(cases, values);
-    else
-        for (std::size_t i = 0; i < cases.size(); ++i) values[i] = policy.value(cases[i]);
-}
 
 } // namespace straggle::assign

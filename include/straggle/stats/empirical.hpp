@@ -212,38 +212,6 @@ class empirical_view {
     }
 
   private:
-    friend void counts_below(std::span<empirical_view const>, std::span<double const>,
-                             std::span<std::size_t>);
-
-    // All searches advance one step at a time, without branches, so that a misprediction in one does not
-    // stall the loads of the others.
-    template <std::size_t Lanes>
-    static void count_side_by_side(empirical_view const* views, double const* t,
-                                   std::size_t* counts) noexcept {
-        constexpr double any = 0; // stands in for empty samples; its result is unused
-        double const* x[Lanes];
-        std::size_t left[Lanes];
-        std::size_t most = 1;
-        for (std::size_t i = 0; i < Lanes; ++i) {
-            x[i] = views[i].empty() ? &any : views[i].sorted_.data();
-            left[i] = (std::max)(views[i].size(), std::size_t{1});
-            most = (std::max)(most, left[i]);
-        }
-        for (; most > 1; most -= most / 2) {
-            for (std::size_t i = 0; i < Lanes; ++i) {
-                std::size_t const half = left[i] / 2;
-                x[i] += half & (std::size_t{0} - std::size_t{x[i][half] + views[i].shift_ < t[i]});
-                left[i] -= half;
-            }
-        }
-        for (std::size_t i = 0; i < Lanes; ++i) {
-            std::size_t const last = std::size_t{*x[i] + views[i].shift_ < t[i]};
-            counts[i] =
-                views[i].empty() ? 0 : static_cast<std::size_t>(x[i] - views[i].sorted_.data()) + last;
-            STRAGGLE_PREFETCH(views[i].sums_ + counts[i]); // counted samples will be summed next
-        }
-    }
-
     [[nodiscard]] static constexpr outcome<double> finite(double x) noexcept {
         if (!detail::is_finite(x)) return status::out_of_range;
         return x;
@@ -269,37 +237,6 @@ class empirical_view {
     double before_ = 0; // the first of the sums
     double shift_ = 0;
 };
-
-/// The number of samples below t for each of many distributions: the result of `count_below`, in at most a
-/// third of the time if the samples are not cached, because the searches overlap.
-///
-/// @param views the distributions
-/// @param t one per distribution
-/// @param counts receives one result per distribution
-/// @pre all have the same size
-/// @par Cost
-/// O(views log samples); allocates nothing
-/// @par Guarantees
-/// noexcept except for the contract; deterministic
-/// @par Example
-/// `counts_below(times_on_nodes, deadlines, in_time);`
-inline void counts_below(std::span<empirical_view const> views, std::span<double const> t,
-                         std::span<std::size_t> counts) {
-    STRAGGLE_EXPECTS(views.size() == t.size() && views.size() == counts.size());
-    std::size_t const size = views.size();
-    auto const groups_of = [&]<std::size_t Lanes>(std::integral_constant<std::size_t, Lanes>) {
-        for (std::size_t i = 0; i < size; i += Lanes) {
-            std::size_t const first = (std::min)(i, size - Lanes); // the last ones may be counted twice
-            empirical_view::count_side_by_side<Lanes>(&views[first], &t[first], &counts[first]);
-        }
-    };
-    if (size >= 32)
-        groups_of(std::integral_constant<std::size_t, 32>{});
-    else if (size >= 8)
-        groups_of(std::integral_constant<std::size_t, 8>{});
-    else
-        for (std::size_t i = 0; i < size; ++i) counts[i] = views[i].count_below(t[i]);
-}
 
 /// A distribution that owns its samples.
 ///
