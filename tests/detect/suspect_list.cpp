@@ -24,9 +24,9 @@ using by_place = detect::suspect_list<>;
 using by_record = detect::suspect_list<record_of_user>;
 using by_const_record = detect::suspect_list<record_of_user const>;
 
-static_assert(std::random_access_iterator<by_place::iterator>);
-static_assert(std::random_access_iterator<by_record::iterator>);
-static_assert(std::ranges::random_access_range<by_place const>);
+static_assert(std::forward_iterator<by_place::iterator>);
+static_assert(std::forward_iterator<by_record::iterator>);
+static_assert(std::ranges::forward_range<by_place const>);
 static_assert(std::ranges::sized_range<by_record const>);
 static_assert(std::is_same_v<by_place::value_type, suspect<std::uint32_t, outcome<double>>>);
 static_assert(std::is_same_v<by_record::value_type, suspect<record_of_user*, outcome<double>>>);
@@ -72,32 +72,16 @@ TEST_CASE("suspect_list: rows are pointers to the user's records, const where th
     CHECK(job.users[3].number == 13);
 }
 
-TEST_CASE("suspect_list: steps of any length lead to the same suspects") {
+TEST_CASE("suspect_list: an index and steps lead to the same suspects") {
     looked_at const job;
     by_place const list(job.found, job.view(), "a_rule");
     std::vector<by_place::value_type> const all(list.begin(), list.end());
-    by_place::iterator const first = list.begin(), last = list.end();
-    CHECK(last - first == 3);
-    for (std::ptrdiff_t i = 0; i < 3; ++i) {
-        auto const& expected = all[static_cast<std::size_t>(i)];
-        CHECK(list[static_cast<std::size_t>(i)] == expected);
-        CHECK(first[i] == expected);
-        CHECK(*(first + i) == expected);
-        CHECK(*(i + first) == expected);
-        CHECK(*(last - (3 - i)) == expected);
-    }
-    by_place::iterator at = first;
+    for (std::size_t i = 0; i < 3; ++i) CHECK(list[i] == all[i]);
+    by_place::iterator at = list.begin();
     CHECK(*at++ == all[0]);
     CHECK(*at == all[1]);
     CHECK(*++at == all[2]);
-    CHECK(*at-- == all[2]);
-    CHECK(*--at == all[0]);
-    at += 2;
-    CHECK(*at == all[2]);
-    at -= 1;
-    CHECK(*at == all[1]);
-    CHECK(first < at);
-    CHECK(at <= last);
+    CHECK(++at == list.end());
     CHECK(std::ranges::count_if(list, [](auto const& s) { return s.why.value > 2.25; }) == 2);
 }
 

@@ -20,13 +20,11 @@
 #include <straggle/record/task_reader.hpp>
 #include <straggle/record/time_line.hpp>
 
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -384,26 +382,5 @@ dynamic_blacklist(AttemptFields, RunningFields, NodeFields, dynamic_blacklist_op
     -> dynamic_blacklist<detail::record_of<AttemptFields>, AttemptFields,
                          detail::record_or_none<RunningFields>, RunningFields,
                          detail::record_or_none<NodeFields>, NodeFields>;
-
-/// A blacklist with its record types named: for fields that are callables.
-/// @par Example
-/// `auto list = dynamic_blacklist_of<attempt, task, host>(attempts, running, nodes);`
-template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
-          class NodeFields>
-[[nodiscard]] auto dynamic_blacklist_of(AttemptFields attempts, RunningFields running, NodeFields nodes,
-                                        dynamic_blacklist_options options = {}) {
-    return dynamic_blacklist<Attempt, AttemptFields, Running, RunningFields, Node, NodeFields>(
-        std::move(attempts), std::move(running), std::move(nodes), options);
-}
-/// The same with attempts only.
-template <class Attempt, class AttemptFields>
-[[nodiscard]] auto dynamic_blacklist_of(AttemptFields attempts, dynamic_blacklist_options options = {}) {
-    return dynamic_blacklist<Attempt, AttemptFields>(std::move(attempts), options);
-}
-/// The same for records whose `task_traits` name the fields.
-template <record::has_task_traits Attempt>
-[[nodiscard]] auto dynamic_blacklist_of(dynamic_blacklist_options options = {}) {
-    return dynamic_blacklist_of<Attempt>(task_traits<Attempt>::fields, options);
-}
 
 } // namespace straggle

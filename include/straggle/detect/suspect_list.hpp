@@ -12,7 +12,6 @@
 #include <straggle/predict/progress.hpp>
 #include <straggle/record/suspect.hpp>
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -31,7 +30,7 @@ class suspect_iterator {
     using value_type = suspect<row_type, outcome<double>>;
     using difference_type = std::ptrdiff_t;
     using iterator_category = std::input_iterator_tag;
-    using iterator_concept = std::random_access_iterator_tag;
+    using iterator_concept = std::forward_iterator_tag;
 
     constexpr suspect_iterator() = default;
     /// @param found the first finding; for the other parameters see `suspect_list`
@@ -50,52 +49,24 @@ class suspect_iterator {
             return {tasks_ + t.row, left, why};
     }
     /// The suspect `n` steps ahead, by value.
-    constexpr value_type operator[](difference_type n) const noexcept { return *(*this + n); }
-    /// Advances by n.
-    constexpr suspect_iterator& operator+=(difference_type n) noexcept {
-        found_ += n;
+    constexpr value_type operator[](difference_type n) const noexcept {
+        suspect_iterator i = *this;
+        i.found_ += n;
+        return *i;
+    }
+    /// Advances by one.
+    constexpr suspect_iterator& operator++() noexcept {
+        ++found_;
         return *this;
     }
-    /// Moves back by n.
-    constexpr suspect_iterator& operator-=(difference_type n) noexcept { return *this += -n; }
-    /// Advances by one.
-    constexpr suspect_iterator& operator++() noexcept { return *this += 1; }
-    /// Moves back by one.
-    constexpr suspect_iterator& operator--() noexcept { return *this += -1; }
     /// Advances by one; returns the previous position.
     constexpr suspect_iterator operator++(int) noexcept {
         suspect_iterator const before = *this;
         ++*this;
         return before;
     }
-    /// Moves back by one; returns the previous position.
-    constexpr suspect_iterator operator--(int) noexcept {
-        suspect_iterator const before = *this;
-        --*this;
-        return before;
-    }
-    /// The position n steps ahead.
-    friend constexpr suspect_iterator operator+(suspect_iterator i, difference_type n) noexcept {
-        return i += n;
-    }
-    friend constexpr suspect_iterator operator+(difference_type n, suspect_iterator i) noexcept {
-        return i += n;
-    }
-    /// The position n steps back.
-    friend constexpr suspect_iterator operator-(suspect_iterator i, difference_type n) noexcept {
-        return i -= n;
-    }
-    /// The distance between two positions.
-    friend constexpr difference_type operator-(suspect_iterator const& a,
-                                               suspect_iterator const& b) noexcept {
-        return a.found_ - b.found_;
-    }
     friend constexpr bool operator==(suspect_iterator const& a, suspect_iterator const& b) noexcept {
         return a.found_ == b.found_;
-    }
-    friend constexpr std::strong_ordering operator<=>(suspect_iterator const& a,
-                                                      suspect_iterator const& b) noexcept {
-        return a.found_ <=> b.found_;
     }
 
   private:
@@ -105,7 +76,7 @@ class suspect_iterator {
     std::string_view rule_{};
 };
 
-/// What `straggler_scan` returns: a view of suspects, worst first, random access.
+/// What `straggler_scan` returns: a view of suspects, worst first.
 ///
 /// The remaining time of a task assumes its average rate so far, `predict::average_rate_remaining`; other
 /// estimates are in `remaining_time.hpp`.
@@ -130,16 +101,16 @@ class suspect_list {
     /// @param tasks the first of the records behind the snapshot of the view, into which `row` points
     constexpr suspect_list(std::span<finding const> found, job_view const& job, std::string_view rule,
                            Task* tasks = nullptr) noexcept
-        : begin_(found.data(), job, rule, tasks), size_(found.size()) {}
+        : begin_(found.data(), job, rule, tasks),
+          end_(found.data() + found.size(), job, rule, tasks),
+          size_(found.size()) {}
 
     /// Number of suspects.
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
     [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
     /// The worst suspect, and one past the last.
     [[nodiscard]] constexpr iterator begin() const noexcept { return begin_; }
-    [[nodiscard]] constexpr iterator end() const noexcept {
-        return begin_ + static_cast<std::ptrdiff_t>(size_);
-    }
+    [[nodiscard]] constexpr iterator end() const noexcept { return end_; }
     /// The suspect at an index. @pre `place < size()`
     [[nodiscard]] constexpr value_type operator[](std::size_t place) const {
         STRAGGLE_EXPECTS(place < size_);
@@ -147,7 +118,7 @@ class suspect_list {
     }
 
   private:
-    iterator begin_{};
+    iterator begin_{}, end_{};
     std::size_t size_ = 0;
 };
 

@@ -17,7 +17,6 @@
 #include <straggle/record/slowdown.hpp>
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>

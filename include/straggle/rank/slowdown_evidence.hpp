@@ -17,7 +17,6 @@
 #include <straggle/record/slowdown.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>

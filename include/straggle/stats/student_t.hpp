@@ -22,7 +22,6 @@
 #include <straggle/stats/detail/student_t_probability.hpp>
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
 
 namespace straggle::inline STRAGGLE_ABI::detail::student_t {

@@ -13,7 +13,6 @@
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/log_ticks.hpp>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
