@@ -103,6 +103,9 @@ def finish(page, nav, addresses, full):
     head = re.sub(r"(<div class=\"title\">.*?) (Struct|Class|Concept|File)( Template)? Reference",
                   lambda m: f"{m[1]} <small>{m[2].lower()}</small>", head)
     text = head + contents + linked_names(described_first(body), others)
+    # Doxygen takes the words of a reference and of a heading as they are.
+    text = re.sub(r">`([^`<]+)`</a>", r"><code>\1</code></a>", text)
+    text = re.sub(r"&lt;tt&gt;(.*?)&lt;/tt&gt;", r"<code>\1</code>", text)
     # The list of all members says nothing that the page does not.
     text = re.sub(r'<div class="summary">.*?</div>', "", text, flags=re.S)
     text = re.sub(r'<table class="(?:markdownTable|doxtable)">.*?</table>',

@@ -145,7 +145,11 @@ def main():
     to, asked, pages = Path(sys.argv[1]), asked_for(), guide()
     for header in public_headers():
         write(to / header.relative_to(ROOT / "include"), of_header(header, asked, pages))
+    names = set()
     for page in sorted((ROOT / "docs").rglob("*.md")):
+        if page.name in names:
+            sys.exit(f"docs: two pages are named {page.name}, and the site has one folder")
+        names.add(page.name)
         write(to / page.name, of_page(page))
     write(to / "rooms.dox", rooms(pages))
 

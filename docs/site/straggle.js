@@ -42,3 +42,11 @@ const wide = matchMedia("(min-width: 64rem)");
 const fit = () => { document.getElementById("menu").open = wide.matches; };
 wide.addEventListener("change", fit);
 fit();
+
+// What is wider than its place says that it scrolls.
+const mark = () => {
+    for (const box of document.querySelectorAll(".wide, .image"))
+        box.classList.toggle("scrolls", box.scrollWidth > box.clientWidth + 1);
+};
+addEventListener("resize", mark);
+addEventListener("load", mark);

@@ -5,6 +5,7 @@ import html
 import math
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 900, 64, 16, 16, 52
+LETTERS = {"memory": "M", "cpu": "C", "healthy": ""}  # of a machine's fault, for eyes and paper without colors
 
 
 def text(value, percent=False):
@@ -49,7 +50,7 @@ def figure(height, body, caption, key=""):
 
 def legend(series, paper=True):
     items = "".join(f"<span class=s{i % 7}>{html.escape(s)}</span>" for i, s in enumerate(series))
-    return f"<p class=key>{items}{'<span class=hollow>the paper</span>' if paper else ''}</p>"
+    return f"<p class=key>from left to right: {items}{'<span class=hollow>the paper</span>' if paper else ''}</p>"
 
 
 def points(rows, caption, percent=False, low=None, high=None):
@@ -86,7 +87,7 @@ def points(rows, caption, percent=False, low=None, high=None):
 
 
 def boxes(rows, caption):
-    """A box for each machine: quartiles and the middle 90 %, colored by its fault."""
+    """A box for each machine: quartiles and the middle 90 %, colored and lettered by its fault."""
     machines = {}
     for r in rows:
         machines.setdefault(r["series"], {})[r["x"]] = r["median"]
@@ -103,6 +104,8 @@ def boxes(rows, caption):
                  f"<line class=interval x1={x:.1f} x2={x:.1f} y1={scale(m['5']):.1f} y2={scale(m['95']):.1f} />"
                  f"<rect x={x - half:.1f} width={2 * half:.1f} y={scale(m['75']):.1f} height={max(1, scale(m['25']) - scale(m['75'])):.1f} />"
                  f"<line class=median x1={x - half:.1f} x2={x + half:.1f} y1={scale(m['50']):.1f} y2={scale(m['50']):.1f} /></g>"
-                 f"<text x={x:.1f} y={height - BOTTOM + 20} text-anchor=middle>{machine[4:]}</text>")
-    key = "<p class=key><span class='box memory'>memory fault</span><span class='box cpu'>CPU fault</span><span class='box healthy'>healthy</span></p>"
+                 f"<text x={x:.1f} y={height - BOTTOM + 20} text-anchor=middle>{machine[4:]}</text>"
+                 f"<text x={x:.1f} y={height - BOTTOM + 36} text-anchor=middle>{LETTERS[kind]}</text>")
+    key = ("<p class=key><span class='box memory'>M memory fault</span><span class='box cpu'>C CPU fault</span>"
+           "<span class='box healthy'>healthy</span></p>")
     return figure(height, body, caption, key)

@@ -15,9 +15,11 @@ namespace straggle::inline STRAGGLE_ABI::mitigate {
 /// Which parts a mitigator decides with.
 ///
 /// @par Example
-/// `mitigator m{attempts, running, nodes, {}, mitigate::stages{.tasks =
-/// detect::straggler_scan{detect::late{}}, .copies = assign::assigner{assign::expected_gain{},
-/// assign::copies_per_task{1}}}};`
+/// @code
+/// mitigator m{attempts, running, nodes, {}, mitigate::stages{
+///     .tasks = detect::straggler_scan{detect::late{}},
+///     .copies = assign::assigner{assign::expected_gain{}, assign::copies_per_task{1}}}};
+/// @endcode
 /// @tparam Nodes which nodes to avoid, and for how long: a `blacklist::node_weighing`, such as `node_stage`
 /// or a `blacklist::ranking_stage` with any ranking, selection, exclusion and limits
 /// @tparam Tasks which running tasks are late: a `detect::straggler_scan` with any detector. It gets jobs as
