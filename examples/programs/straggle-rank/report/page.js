@@ -203,10 +203,8 @@
 
   const timeline = data.timeline && timelineView.show(data.timeline, {plural, signed, usual});
 
-  let timelineWidth = innerWidth;
   function draw() {
-    if (timeline && innerWidth !== timelineWidth) timeline.draw();
-    timelineWidth = innerWidth;
+    if (timeline) timeline.draw();
     if (fleet) {
       document.getElementById("overview-part").hidden = false;
       fleet.draw(0, pageSize);
@@ -323,13 +321,7 @@
     turn("next", () => state.from + pageSize);
     turn("last", () => Infinity);
     byId("more").on("click", () => { state.tableRows = Infinity; drawTable(); });
-    let width = innerWidth, wait;
-    addEventListener("resize", () => {
-      if (innerWidth === width) return;
-      width = innerWidth;
-      clearTimeout(wait);
-      wait = setTimeout(draw, 100);
-    });
+    pictures.keep(draw);
   }
 
   writeHeader();

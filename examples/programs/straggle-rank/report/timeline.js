@@ -8,7 +8,7 @@
 const timelineView = (() => {
   const rowHeight = 28, heat = {top: 4, height: 14}, band = {top: 19, height: 6};
   const words = {avoided: "avoided", on_probation: "on trial", spared: "weak, but spared", in_service: "in service"};
-  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const dark = matchMedia("(prefers-color-scheme: dark)"), isDark = () => dark.matches && !pictures.onPaper();
 
   // ---- time ----
   // Times since 1990 are dates; others are seconds of a clock of their own.
@@ -44,8 +44,8 @@ const timelineView = (() => {
   }
 
   // ---- colors ----
-  function palette(isDark, limit) {
-    const ends = isDark ? ["#4fb0d3", "#2b3039", "#ff8059"] : ["#2f7f9f", "#f2ede4", "#b3311c"];
+  function palette(forDark, limit) {
+    const ends = forDark ? ["#4fb0d3", "#2b3039", "#ff8059"] : ["#2f7f9f", "#f2ede4", "#b3311c"];
     const scale = d3.scale.linear().domain([-1, 0, 1]).range(ends).interpolate(d3.interpolateLab);
     const steps = d3.range(-32, 33).map((i) => scale(i / 32));
     return (v) => steps[32 + Math.round(32 * Math.max(-1, Math.min(1, v / limit)))];
@@ -112,7 +112,7 @@ const timelineView = (() => {
       key.selectAll("*").remove();
       const scale = key.append("span").attr("class", "scale");
       scale.append("span").text(`faster ${page.signed(page.usual - limit)}`);
-      const color = palette(dark.matches, 1);
+      const color = palette(isDark(), 1);
       scale.append("i").style("background", `linear-gradient(90deg, ${d3.range(-4, 5).map((i) => color(i / 4)).join(",")})`);
       scale.append("span").text(`${page.signed(page.usual + limit)} slower`);
       ["avoided", "on_probation", "spared"].forEach((where) => {
@@ -149,7 +149,7 @@ const timelineView = (() => {
     }
 
     function drawCells(g, row, y) {
-      const color = palette(dark.matches, limit), unit = x(1) - x(0);
+      const color = palette(isDark(), limit), unit = x(1) - x(0);
       if (unit >= 2) {
         row.cells.forEach(([i, , mean]) => {
           const from = Math.round(x(lay.place[i])), to = Math.round(x(lay.place[i] + 1));
@@ -244,6 +244,7 @@ const timelineView = (() => {
     }
 
     function draw() {
+      writeKey();
       const plot = byId("timeline-plot");
       plot.selectAll("*").remove();
       plot.append("div");
@@ -314,7 +315,7 @@ const timelineView = (() => {
       byId("timeline-out").on("click", by((size, middle) => zoom(middle - size, middle + size)));
       byId("timeline-left").on("click", by((size) => zoom(view.from - size / 2, view.to - size / 2)));
       byId("timeline-right").on("click", by((size) => zoom(view.from + size / 2, view.to + size / 2)));
-      if (dark.addEventListener) dark.addEventListener("change", () => { writeKey(); draw(); });
+      if (dark.addEventListener) dark.addEventListener("change", draw);
     }
 
     function writeTable() {
@@ -346,11 +347,9 @@ const timelineView = (() => {
 
     document.getElementById("timeline").hidden = false;
     writeText();
-    writeKey();
     writeTable();
     writeReasons();
     listen();
-    draw();
     return {draw};
   }
 

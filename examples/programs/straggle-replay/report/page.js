@@ -145,11 +145,5 @@
   writeRecords();
   writeMethod();
   byId("in-time").on("change", drawPlane);
-  let width = innerWidth, wait;
-  addEventListener("resize", () => {
-    if (innerWidth === width) return;
-    width = innerWidth;
-    clearTimeout(wait);
-    wait = setTimeout(draw, 100);
-  });
+  pictures.keep(draw);
 })();

@@ -208,6 +208,5 @@
   copies();
   late();
   rest();
-  let again = 0;
-  addEventListener("resize", () => { clearTimeout(again); again = setTimeout(draw, 100); });
+  pictures.keep(draw);
 })();
