@@ -45,7 +45,7 @@ fit();
 
 // What is wider than its place says that it scrolls.
 const mark = () => {
-    for (const box of document.querySelectorAll(".wide, .image"))
+    for (const box of document.querySelectorAll(".wide, .image, .fragment"))
         box.classList.toggle("scrolls", box.scrollWidth > box.clientWidth + 1);
 };
 addEventListener("resize", mark);
