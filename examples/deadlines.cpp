@@ -51,7 +51,7 @@ int main() {
                           running, straggle::node_fields{.node = &host::name, .slots = &host::slots});
     std::vector<host> const hosts{{"a", 4}, {"b", 4}, {"c", 4}, {"d", 4}};
 
-    // Two jobs alike: all but one of their tasks took about 10 s, and the last ones run for 25 s already.
+    // Two similar jobs: all but one of their tasks took about 10 s, and the last has been running for 25 s.
     for (std::string const job : {"report", "archive"})
         for (int t = 0; t < 20; ++t)
             m.observe({job, t, hosts[static_cast<std::size_t>(t) % 4].name, 100, 109 + 0.1 * t}, 111);

@@ -82,7 +82,7 @@ static_assert(straggle::rank::ranker<slower_than_the_fastest>);
 //! [ranker]
 
 //! [policy]
-// Weak is a node whose interval begins above a fixed score.
+// A node is weak if its interval begins above a fixed score.
 struct above {
     static constexpr std::string_view name = "above";
     double score;
@@ -116,7 +116,7 @@ static_assert(straggle::blacklist::node_limit<few_nodes, std::string>);
 //! [limit]
 
 //! [exclusion]
-// Out for two windows, each time that it is weak.
+// Excludes a weak node for two windows each time.
 struct two_windows {
     static constexpr std::string_view name = "two_windows";
 
@@ -208,7 +208,7 @@ static_assert(straggle::assign::matching<last_come>);
 //! [matching]
 
 //! [copy_limit]
-// At most so many copies a decision.
+// At most that many copies per decision.
 struct few_copies {
     static constexpr std::string_view name = "few_copies";
     std::uint64_t most, taken = 0;

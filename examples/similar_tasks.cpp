@@ -67,7 +67,7 @@ int main() {
     auto history = straggle::predict::similar_tasks_of<task>(profile, {.capacity = 20'000});
     straggle::predict::calibration fair(0.8); // ranges that hold 80 %
     for (int i = 0; i < 5000; ++i) {
-        task const finished = run_one(); // in life: predicted when it starts, learned when it ends
+        task const finished = run_one(); // in a scheduler: predicted at its start, learned at its end
         if (auto const times = history.predict(finished, finished.host)) {
             double const seconds = std::chrono::duration<double>(finished.took).count();
             fair.record(*fair.range(*times), seconds);
@@ -87,7 +87,7 @@ int main() {
     //! [ask]
 
     //! [remaining]
-    auto const left = history.remaining(next, "old", 62s); // it runs on "old" since 62 s
+    auto const left = history.remaining(next, "old", 62s); // it has been running on "old" for 62 s
     std::cout << "after 62 s on old: still " << *left->mean() << " s\n";
     std::cout << "usually, on a good host: " << *history.usual_time(next) << " s\n";
     //! [remaining]

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How often the intervals of `slowdown_evidence` contain the truth, and how soon and how wrongly
+/// How often the intervals of `slowdown_evidence` contain the truth, and how soon and how often wrongly
 /// `node_stage` names nodes: prints the Markdown tables for docs/reference. An argument multiplies the number
 /// of runs (default 1: about a minute).
 #include <straggle/blacklist/node_stage.hpp>

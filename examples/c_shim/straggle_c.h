@@ -42,7 +42,7 @@ struct straggle_node {
 
 struct straggle_options { /* 0 everywhere: the defaults */
     double share_of_slots;    /* the largest share of the slots that may be out */
-    double windows_per_error; /* with all well, at most one exclusion in this many windows; a window is about a task long */
+    double windows_per_error; /* if no node is slow, at most one exclusion in this many windows; a window is about a task long */
     double longest_exclusion; /* in windows */
 };
 
@@ -53,7 +53,7 @@ void straggle_free(struct straggle_watcher *s);                                /
 /* Reports a task that ended. Returns 1 if it is used; 0 if not, as for an end before its start. */
 int straggle_ended(struct straggle_watcher *s, const struct straggle_task *task, double now);
 
-/* Reports that all tasks of a job have ended. Without this, they are compared once the job was not seen for long. */
+/* Reports that all tasks of a job have ended. Without this, they are compared once the job has not been seen for long. */
 void straggle_finish(struct straggle_watcher *s, const char *job);
 
 /* Decides about all `count` nodes, of which each appears once, and writes their states. `waiting`: queued tasks. */

@@ -279,7 +279,7 @@ class NodesThatFinishNothing(unittest.TestCase):
         text = self.HEAD + "".join(self.rows(lambda job, task: task % 6 == 3))
         screen = self.rank(text)
         self.assertRegex(screen, r"Avoid 1 node:\n  n3: at least \d+\.\d\d times as long as elsewhere; \d+ attempts still running\n")
-        self.assertRegex(screen, r"j0, start_ms 1700000000000: runs for \d+ s; elsewhere 1\d\.\d s \(median of 10\)")
+        self.assertRegex(screen, r"j0, start_ms 1700000000000: has run for \d+ s; elsewhere 1\d\.\d s \(median of 10\)")
         self.assertIn("40 still running", screen)
         told = json.loads(self.rank(text, "--format", "json"))
         verdict, = told["decision"]["blacklisted"]

@@ -58,7 +58,7 @@ TEST_CASE("reason: why a task has a copy") {
                              .cost = 0.5,
                              .why = {61, 40, 22, "late"}};
     CHECK(reason(c) ==
-          "copy: what is left takes 20 (10 to 90), there 5.25 (4 to 8); wins with 91 %, gains 12.5 "
+          "copy: what is left takes 20 (10 to 90), there 5.25 (4 to 8); 91 % likely to win, gains 12.5 "
           "for 0.5 (late: 61 against 40, usual 22)");
     c.cause.probability = {0.93, 0, 0, 0, 0.07};
     c.cause.times = {2.1, 1, 1, 1, 1.2};
@@ -92,7 +92,7 @@ TEST_CASE("reason: of a job with a deadline") {
     CHECK(reason(j) == "deadline in 30: its times are not known yet");
     j.is_known = true;
     CHECK(reason(j) ==
-          "deadline in 30: ends in 42 (33 to 61), misses it with 96 %, at least 12 % with copies; "
+          "deadline in 30: ends in 42 (33 to 61), 96 % likely to miss it, at least 12 % with copies; "
           "1 copy runs, 2 planned");
     j.least_probability = 0.97;
     CHECK(j.is_lost());

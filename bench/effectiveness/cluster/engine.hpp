@@ -41,7 +41,7 @@ struct result {
     std::uint64_t won = 0;  ///< copies that finished their task
     double healthy_out = 0; ///< node-seconds out of service of nodes that were healthy then
     double weak_out = 0;    ///< of nodes that were not: 1.2 times as slow as by design, or failing all
-    double weak = 0;        ///< node-seconds of all nodes that were not well
+    double weak = 0;        ///< node-seconds of all nodes that were not healthy
     double first_wait = 0;  ///< mean time from a task's arrival to its first start
     std::uint64_t decisions = 0;
     double decision_time = 0;          ///< seconds that all of them took on this computer

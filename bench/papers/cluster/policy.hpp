@@ -90,8 +90,8 @@ struct kill_request {
     std::uint32_t node = 0;
 };
 
-/// What is to be done in a round. Requests that cannot be met (no slot, task over, already or not there) are
-/// ignored.
+/// What is to be done in a round. Requests that cannot be met (no slot, the task is over, the attempt is
+/// gone) are ignored.
 struct requests {
     std::vector<copy_request> copies{};
     std::vector<kill_request> kills{}; ///< after the copies; a task without an attempt waits again

@@ -40,7 +40,7 @@ enum measure : std::size_t {
     joules,      ///< of the whole run
     copies,      ///< on machines in service
     won,         ///< share of them that finished first
-    trials,      ///< copies on machines out of service, to see whether they are well again
+    trials,      ///< copies on machines out of service, to see whether they have recovered
     healthy_out, ///< machine-hours of healthy machines out of service
     weak_out,    ///< machine-hours of weak machines out of service
     weak,        ///< machine-hours of weak machines

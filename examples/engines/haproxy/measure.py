@@ -7,8 +7,8 @@
     measure.py --servers 8 --victims 3,6 --repeats 4 --workload FILE     several slow at once, requests of your own
     measure.py --check      a short run that fails if the adapter does not work
 
-Everything is on the loopback interface. Each run has WARM seconds to warm up, HEALTHY with all servers well, BAD with one
-server slow (or failing), and AFTER with all well again. A row per request stays in FOLDER, and a line per run in summary.csv.
+Everything is on the loopback interface. Each run has WARM seconds to warm up, HEALTHY with all servers healthy, BAD with one
+server slow (or failing), and AFTER with all healthy again. A row per request stays in FOLDER, and a line per run in summary.csv.
 The policies `straggle` and `straggle-leastconn` are the adapter on top of round robin and of leastconn.
 """
 import argparse

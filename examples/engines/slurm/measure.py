@@ -10,7 +10,7 @@ with slow nodes reserved by hand exactly while they are slow, and with the contr
     measure.py --check-recovery   how long after its first probe a recovered node is back; --repetitions
 
 In a cell `good`, two nodes run at 30 % all the time; in `third`, one node does in the middle third of the run; in `none`
-all are well. The number is the load, in percent of what the well nodes can do. Tasks sleep rather than work, so that results
+all are healthy. The number is the load, in percent of what the healthy nodes can do. Tasks sleep rather than work, so that results
 depend little on the machine; tasks measure job times themselves. The controller keeps what it learned from one repetition to
 the next; the first repetition counts as well.
 """
@@ -287,7 +287,7 @@ def check(options):
 
 
 def one_recovery(options, number):
-    """A stream at 60 %; n2 is slow until it is out, and well from then on. Returns when its first probe begins and when it is
+    """A stream at 60 %; n2 is slow until it is out, and healthy from then on. Returns when its first probe begins and when it is
     back, in seconds since it was out; None if that took more than five minutes."""
     cluster = Cluster("controller", options)
     try:

@@ -290,7 +290,7 @@ struct no_prediction {
 /// two deviations is assumed to take as long again.
 ///
 /// **Nodes that empty.** A slow node is mostly slow because its tasks share a scarce resource. Once no task
-/// waits any more (`job_view::tasks`), tasks that end leave their share to the rest, which then takes less
+/// waits anymore (`job_view::tasks`), tasks that end leave their share to the rest, which then takes less
 /// time than predicted so far: by the factor by which the node will be emptier than at its fullest, to the
 /// power of `sharing`, for the task's remaining work. How long freed places are still taken follows from the
 /// number of waiting tasks and the remaining times of the running ones.

@@ -46,8 +46,8 @@ std::string time_text(double seconds) {
 std::string reason(advice const& a, result const& r) {
     if (a.launch) {
         straggle::assign::backup_value const& v = a.best->value;
-        return "gains " + time_text(v.gain) + " and costs " + time_text(v.cost) + ", the copy wins at " +
-               percent_of(v.win_probability);
+        return "gains " + time_text(v.gain) + " and costs " + time_text(v.cost) + ", the copy is " +
+               percent_of(v.win_probability) + " likely to win";
     }
     switch (*a.reason) {
     case unknown_node:

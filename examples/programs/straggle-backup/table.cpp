@@ -108,7 +108,7 @@ class table {
         else if (!a.launch && a.best)
             text += "; best " + node(*a.best) + ", " + profit(*a.best);
         print_wrapped(text, 8);
-        text = "runs for " + time_text(a.elapsed);
+        text = "has run for " + time_text(a.elapsed);
         if (a.usual) text += ", usually " + time_text(*a.usual) + " on a good node";
         if (runs.progress) text += ", " + percent(std::round(*runs.progress * 1000) / 1000) + " done";
         if (a.task->attempts_running() > 1) text += ", " + counted(a.task->attempts_running(), "attempt");

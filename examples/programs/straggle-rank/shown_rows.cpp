@@ -190,7 +190,7 @@ std::vector<std::string> rows_of_running(history const& h, std::uint32_t node) {
             if (own.empty()) return rows;
             double const last = times.last_of(attempts);
             for (unended_attempt const& a : own)
-                rows.push_back(job_of(h, a.job) + times.start(a) + ": runs for " +
+                rows.push_back(job_of(h, a.job) + times.start(a) + ": has run for " +
                                times.length(times.between(a.start, last)) +
                                elsewhere_in_words(elsewhere[a.job], times));
             return rows;

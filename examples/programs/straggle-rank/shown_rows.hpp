@@ -18,7 +18,7 @@ namespace straggle_rank {
 ///   that it ran, neither its best nor its worst;
 /// - failing: "api, end_ms 1550: failed; elsewhere 1 of 30 failed", the last;
 /// - killed: "api, end_ms 1550: killed after 10 s; elsewhere 0.10 s (median of 45)", the last;
-/// - hung: "job3, start_ms 1767225660000: runs for 600 s; elsewhere 58 s (median of 30)", the longest.
+/// - hung: "job3, start_ms 1767225660000: has run for 600 s; elsewhere 58 s (median of 30)", the longest.
 /// @par Cost one pass over the attempts, and sorting those of the node's jobs
 [[nodiscard]] std::vector<std::string> rows_behind(history const& h, verdict const& v);
 

@@ -102,7 +102,7 @@ class watch {
     /// Notes that this continues the state of an earlier process.
     void restored() { was_restored_ = true; }
     [[nodiscard]] std::vector<std::byte> serialize() const;
-    /// @return `ok`; otherwise why the bytes are rejected, and the watch must not be used any more
+    /// @return `ok`; otherwise why the bytes are rejected, and the watch must not be used anymore
     [[nodiscard]] straggle::status restore(std::span<std::byte const> bytes);
 
   private:

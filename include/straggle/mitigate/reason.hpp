@@ -154,9 +154,9 @@ inline void append_reason(std::string& out, planned_copy const& c) {
     using time = detail::brief;
     detail::append(out, c.is_probe ? "probe: " : "copy: ", "what is left takes ", time{c.left.middle}, " (",
                    time{c.left.low}, " to ", time{c.left.high}, "), there ", time{c.there.middle}, " (",
-                   time{c.there.low}, " to ", time{c.there.high}, "); wins with ",
-                   detail::fixed<0>{100 * c.win_probability}, " %, gains ", time{c.gain}, " for ",
-                   time{c.cost});
+                   time{c.there.low}, " to ", time{c.there.high}, "); ",
+                   detail::fixed<0>{100 * c.win_probability}, " % likely to win, gains ", time{c.gain},
+                   " for ", time{c.cost});
     if (!c.why.rule.empty())
         detail::append(out, " (", c.why.rule, ": ", time{c.why.value}, " against ", time{c.why.threshold},
                        ", usual ", time{c.why.usual}, ")");
@@ -170,15 +170,15 @@ inline void append_reason(std::string& out, planned_move const& m) {
     using time = detail::brief;
     detail::append(out, "move: what is left takes ", time{m.left.middle}, " (", time{m.left.low}, " to ",
                    time{m.left.high}, "), a whole run there ", time{m.there.middle}, " (", time{m.there.low},
-                   " to ", time{m.there.high}, "); ends sooner with ",
-                   detail::fixed<0>{100 * m.win_probability}, " %, gains ", time{m.gain});
+                   " to ", time{m.there.high}, "); ", detail::fixed<0>{100 * m.win_probability},
+                   " % likely to end sooner, gains ", time{m.gain});
     if (!m.cause.is_known()) return;
     detail::append(out, "; ");
     append_reason(out, m.cause);
 }
 
-/// Appends when a job with a deadline ends, and what is done: "deadline in 30: ends in 42 (33 to 61), misses
-/// it with 96 %, at least 12 % with copies; 1 copy runs, 2 planned".
+/// Appends when a job with a deadline ends, and what is done: "deadline in 30: ends in 42 (33 to 61), 96 %
+/// likely to miss it, at least 12 % with copies; 1 copy runs, 2 planned".
 inline void append_reason(std::string& out, planned_job const& j) {
     using time = detail::brief;
     using percent = detail::fixed<0>;
@@ -190,7 +190,7 @@ inline void append_reason(std::string& out, planned_job const& j) {
     detail::append(out, ": ends in ", time{j.end.middle}, " (", time{j.end.low}, " to ", time{j.end.high},
                    ")");
     if (!(j.deadline > 0)) return;
-    detail::append(out, ", misses it with ", percent{100 * j.miss_probability}, " %, at least ",
+    detail::append(out, ", ", percent{100 * j.miss_probability}, " % likely to miss it, at least ",
                    percent{100 * j.least_probability}, " % with copies; ");
     if (j.is_lost()) return detail::append(out, "nothing can help");
     detail::append(out, std::uint64_t{j.copies}, j.copies == 1 ? " copy runs, " : " copies run, ",
