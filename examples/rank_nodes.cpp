@@ -5,7 +5,8 @@
 /// The first minute: from a scheduler's own records to a blacklist. The README shows the marked parts.
 
 //! [records]
-#include <straggle/straggle.hpp>
+#include <straggle/blacklist/blacklister.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <chrono>
 #include <iostream>
