@@ -140,7 +140,8 @@ struct last_took {
 
     bool observe(straggle::ended_attempt const& a, double) {
         if (a.node >= last.size()) last.resize(a.node + 1);
-        return last[a.node] = a.end - a.start, true;
+        last[a.node] = a.end - a.start;
+        return true;
     }
     void decide(double, std::span<straggle::running_attempt const>,
                 std::span<straggle::blacklist::node_row const>, straggle::cluster_load const&, bool) {

@@ -63,15 +63,15 @@ struct straggle_watcher {
 // Only allocation throws, which ends a program in C: nothing there catches.
 extern "C" {
 
-straggle_watcher* straggle_new(straggle_options const* given) {
-    straggle::mitigator_options options{.nodes = {.probes_with_tasks = true}};
-    if (given != nullptr) {
+straggle_watcher* straggle_new(straggle_options const* options) {
+    straggle::mitigator_options own{.nodes = {.probes_with_tasks = true}};
+    if (options != nullptr) {
         auto const set = [](double& option, double value) { option = value > 0 ? value : option; };
-        set(options.nodes.share_of_slots, given->share_of_slots);
-        set(options.nodes.windows_per_error, given->windows_per_error);
-        set(options.nodes.longest_exclusion, given->longest_exclusion);
+        set(own.nodes.share_of_slots, options->share_of_slots);
+        set(own.nodes.windows_per_error, options->windows_per_error);
+        set(own.nodes.longest_exclusion, options->longest_exclusion);
     }
-    return new straggle_watcher{straggle::mitigator<straggle_task, running_task, straggle_node>(options)};
+    return new straggle_watcher{straggle::mitigator<straggle_task, running_task, straggle_node>(own)};
 }
 
 void straggle_free(straggle_watcher* s) {

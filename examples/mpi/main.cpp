@@ -73,8 +73,8 @@ int main(int argc, char** argv) {
     int rank = 0, ranks = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    int const steps = argc > 1 ? std::max(std::atoi(argv[1]), 1) : 60;
-    double const milliseconds = argc > 2 ? std::atof(argv[2]) : 10;
+    int const steps = argc > 1 ? std::max(static_cast<int>(std::strtol(argv[1], nullptr, 10)), 1) : 60;
+    double const milliseconds = argc > 2 ? std::strtod(argv[2], nullptr) : 10;
 
     double fastest = 1e9; // trial
     constexpr std::uint64_t trial = 1u << 20;

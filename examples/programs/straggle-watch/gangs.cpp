@@ -112,11 +112,10 @@ json gangs::describe(gang const& g, Watch& watch, bool lists_all, bool advises) 
     for (auto s : slow.first((std::min)(slow.size(), most_rows))) {
         s.since %= steps_between_restarts;
         rows.push_back(program::straggler_json(watch, s, g.names, name));
-        json& advice = rows.back()["replace"];
-        if (advises && g.restart_cost && g.steps_left) {
-            advice = program::replacement_json(
-                watch.replace(s.rank, {*g.restart_cost, g.since_checkpoint, *g.steps_left}));
-        }
+        rows.back()["replace"] = advises && g.restart_cost && g.steps_left
+                                     ? program::replacement_json(watch.replace(
+                                           s.rank, {*g.restart_cost, g.since_checkpoint, *g.steps_left}))
+                                     : json();
         std::string const section = g.names.sections.size() > 1 ? g.names.sections[s.section] : "";
         rows.back()["reason"] = program::straggler_text(s, section, watch.share_of_rank(s.rank), "");
     }

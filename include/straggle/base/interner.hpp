@@ -20,9 +20,11 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
+#ifdef STRAGGLE_COMPILED
+#include <string>
+#endif
 
 namespace straggle::inline STRAGGLE_ABI {
 

@@ -211,7 +211,7 @@ extern template void find_levels(rank::p_cores&, ranking_rows&, std::vector<std:
 
 template <class Ranker = rank::p_cores>
 struct ranking_scratch : ranking_rows {
-    explicit ranking_scratch(Ranker const& how) : ranker(how) {}
+    explicit ranking_scratch(Ranker how) : ranker(std::move(how)) {}
     Ranker ranker;
     slowdown_estimate slowdowns;
 };

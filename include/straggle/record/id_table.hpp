@@ -16,8 +16,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
+#ifdef STRAGGLE_COMPILED
+#include <string>
+#endif
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 

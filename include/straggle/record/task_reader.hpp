@@ -248,12 +248,11 @@ class task_reader {
     void join_goals() {
         sort_rows(goals_, [](running_goal const& a, running_goal const& b) { return a.job < b.job; });
         std::size_t kept = 0;
-        for (std::size_t i = 0; i < goals_.size(); ++i) {
-            if (kept > 0 && goals_[kept - 1].job == goals_[i].job) {
-                join(goals_[kept - 1], goals_[i]);
-                continue;
-            }
-            goals_[kept++] = goals_[i];
+        for (running_goal const& goal : goals_) {
+            if (kept > 0 && goals_[kept - 1].job == goal.job)
+                join(goals_[kept - 1], goal);
+            else
+                goals_[kept++] = goal;
         }
         goals_.resize(kept);
         for (running_goal& g : goals_)

@@ -647,7 +647,7 @@ class failure_audit {
         double const good = std::log(1 - bad) + failed * std::log(usual) + well * std::log(1 - usual);
         double const always = std::log(bad / 2) + failed * std::log(0.95) + well * std::log(0.05);
         // The beta function: failed! well! / (failed + well + 1)!
-        double any = std::log(bad / 2) - std::log(well + 1);
+        double any = std::log(bad / 2) - std::log1p(well);
         for (double i = 1; i <= failed; ++i) any += std::log(i / (well + 1 + i));
         double const best = (std::max)({good, always, any});
         return best + std::log(std::exp(good - best) + std::exp(always - best) + std::exp(any - best));

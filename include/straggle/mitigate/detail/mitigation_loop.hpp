@@ -46,10 +46,10 @@ class mitigation_loop {
           copies_(options.copies),
           effects_(options.effects),
           jobs_(options.most_jobs) {}
-    mitigation_loop(mitigator_options const& options, NodePart const& node_part, CopyPart const& copy_part)
+    mitigation_loop(mitigator_options const& options, NodePart node_part, CopyPart copy_part)
         : options_(options),
-          nodes_(node_part),
-          copies_(copy_part),
+          nodes_(std::move(node_part)),
+          copies_(std::move(copy_part)),
           effects_(options.effects),
           jobs_(options.most_jobs) {}
 

@@ -622,11 +622,10 @@ class evidence_store {
     // one in ten) do not raise the prior for others.
     void count_onsets() noexcept {
         double onsets = 0;
-        for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-            bool& known = nodes_[i].is_slow_now;
-            bool const is_slow = chance_slow_now(nodes_[i]) > (known ? 0.5 : 0.9);
-            if (is_slow && !known) onsets += 1;
-            known = is_slow;
+        for (auto& node : nodes_) {
+            bool const is_slow = chance_slow_now(node) > (node.is_slow_now ? 0.5 : 0.9);
+            if (is_slow && !node.is_slow_now) onsets += 1;
+            node.is_slow_now = is_slow;
         }
         onsets_.next_window(static_cast<double>(nodes_.size()), onsets);
     }

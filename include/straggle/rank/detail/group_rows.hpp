@@ -8,6 +8,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
 
+#include <cmath>
 #include <cstdint>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
