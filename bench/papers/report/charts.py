@@ -106,6 +106,6 @@ def boxes(rows, caption):
                  f"<line class=median x1={x - half:.1f} x2={x + half:.1f} y1={scale(m['50']):.1f} y2={scale(m['50']):.1f} /></g>"
                  f"<text x={x:.1f} y={height - BOTTOM + 20} text-anchor=middle>{machine[4:]}</text>"
                  f"<text x={x:.1f} y={height - BOTTOM + 36} text-anchor=middle>{LETTERS[kind]}</text>")
-    key = ("<p class=key><span class='box memory'>M memory fault</span><span class='box cpu'>C CPU fault</span>"
+    key = ("<p class=key><span class='box memory'>M: memory fault</span><span class='box cpu'>C: CPU fault</span>"
            "<span class='box healthy'>healthy</span></p>")
     return figure(height, body, caption, key)

@@ -70,7 +70,7 @@
     if (blacklisted.length === 1) text = "Give it no more work.";
     if (!blacklisted.length && !spared.length)
       text = remark ? remark.charAt(0).toUpperCase() + remark.slice(1) + "." : "No node is significantly slow.";
-    if (data.timeline) text = `This is the history as a whole; below is what would have been decided over time. ${text}`;
+    if (data.timeline) text += " This judges the history as a whole; below is what would have been decided over time.";
     byId("remark").text(text);
     writeVerdicts(byId("avoided"), blacklisted, "avoid", 6);
     document.getElementById("avoided").hidden = !blacklisted.length;
