@@ -21,8 +21,12 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GUIDE = os.path.join(HERE, "..", "..", "docs", "guide")
-COLORS = {"roundrobin": "#d95f02", "leastconn": "#7570b3", "random": "#e6ab02", "straggle": "#1b9e77",
-           "without": "#d95f02", "by-hand": "#7570b3", "controller": "#1b9e77"}
+OURS = "#1b9e77"
+# Lines differ by color and by shape, for eyes and paper without colors.
+LINES = {"roundrobin": {"color": "#d95f02", "linestyle": "-"}, "leastconn": {"color": "#7570b3", "linestyle": "--"},
+         "random": {"color": "#e6ab02", "linestyle": ":"}, "straggle": {"color": OURS, "linestyle": "-."}}
+DOTS = {"without": {"color": "#d95f02", "marker": "o"}, "by-hand": {"color": "#7570b3", "marker": "s", "linestyle": ":"},
+        "controller": {"color": OURS, "marker": "^", "linestyle": "--"}}
 
 
 def rows(*path):
@@ -62,16 +66,16 @@ def haproxy():
         times = sorted(seconds)[:-1]
         end = max(end, times[-1])
         window = [sorted(sum((seconds.get(t + d, []) for d in (-1, 0, 1)), [])) for t in times]
-        above.plot(times, [w[int(0.99 * len(w))] for w in window], color=COLORS[policy], linewidth=1.2, label=policy)
+        above.plot(times, [w[int(0.99 * len(w))] for w in window], linewidth=1.2, label=policy, **LINES[policy])
     above.set_yscale("log")
     above.set_yticks([20, 50, 100, 200], ["20", "50", "100", "200"])
     above.minorticks_off()
     above.set_ylabel("99th percentile, ms")
     above.legend(frameon=False, ncols=4, loc="upper right")
     changes = rows("haproxy", "measured", "straggle-300-slow.changes.csv")
-    strip(below, [(float(c["seconds"]), int(c["weight_percent"]) / 100) for c in changes], end, 0, COLORS["straggle"])
+    strip(below, [(float(c["seconds"]), int(c["weight_percent"]) / 100) for c in changes], end, 0, OURS)
     below.set_ylabel("weight\nof s3", rotation=0, ha="right", va="center")
-    below.set_xlabel("seconds; one of six servers is 5 times as slow from 23 to 83; 300 requests/s")
+    below.set_xlabel("seconds at 300 requests/s; s3 is 5 times as slow from 23 to 83; dark: full weight, pale: 5 to 20 %")
     save(figure, "haproxy")
 
 
@@ -82,7 +86,7 @@ def dask():
     mine = [g for g in graphs if g["saturation"] == "1.1" and g["repetition"] == "0"]
     for plugin, name in (("0", "without"), ("1", "controller")):
         points = [(float(g["at"]), float(g["seconds"])) for g in mine if g["plugin"] == plugin]
-        above.plot(*zip(*points), "o-", markersize=2.5, linewidth=0.8, color=COLORS[name],
+        above.plot(*zip(*points), markersize=2.5, linewidth=0.8, **DOTS[name],
                    label={"without": "without", "controller": "with the plugin"}[name])
     above.set_ylabel("seconds for a graph")
     above.set_ylim(0)
@@ -93,7 +97,8 @@ def dask():
                   and s["repetition"] == "0" and s["worker"] == "w3"], end, 0, "#444444")
     below.set_ylabel("w3 held", rotation=0, ha="right", va="center")
     slow = [float(g["at"]) for g in mine if g["phase"] == "slow" and g["plugin"] == "1"]
-    below.set_xlabel("seconds; one of eight workers is 5 times as slow from %.0f to %.0f; worker-saturation 1.1" % (min(slow), max(slow)))
+    below.set_xlabel("seconds; w3 is 5 times as slow from %.0f to %.0f; dark: excluded, pale: on probation or last resort"
+                     % (min(slow), max(slow)))
     save(figure, "dask")
 
 
@@ -106,7 +111,7 @@ def slurm():
     for variant in ("without", "by-hand", "controller"):
         points = sorted((int(j["repetition"]) * length + float(j["at"]), float(j["seconds"])) for j in jobs
                         if j["cell"] == cell and j["variant"] == variant and j["seconds"])
-        above.plot(*zip(*points), "o-", markersize=2.5, linewidth=0.8, color=COLORS[variant], label=variant)
+        above.plot(*zip(*points), markersize=2.5, linewidth=0.8, label=variant, **DOTS[variant])
     above.set_ylabel("seconds for a job")
     above.set_ylim(0)
     above.legend(frameon=False, ncols=3, loc="lower right")
@@ -130,7 +135,7 @@ def onetbb():
     half = len(jobs) // 2
     figure, above, below = panels([5, 1])
     for points, name in ((jobs[:half], "without"), (jobs[half:], "controller")):
-        above.plot(*zip(*points), "o-", markersize=2.5, linewidth=0.8, color=COLORS[name],
+        above.plot(*zip(*points), markersize=2.5, linewidth=0.8, **DOTS[name],
                    label={"without": "without", "controller": "with the mitigator"}[name])
     above.set_ylabel("ms for a job")
     above.set_ylim(0)
@@ -148,15 +153,15 @@ def yarn():
     begin = min(int(t["start_ms"]) for t in tasks)
     figure, above, below = panels([5, 2])
     end, slow = 0, ("n2", "n5", "n6")
-    for node, color in zip(("others",) + slow, ("#999999", "#d95f02", "#7570b3", "#1b9e77")):
+    for node, color, marker in zip(("others",) + slow, ("#999999", "#d95f02", "#7570b3", "#1b9e77"), ".os^"):
         took = {}  # by the interval of twenty seconds in which it ended
         for t in tasks:
             if t["status"] == "success" and (t["node"] == node or node == "others" and t["node"] not in slow):
                 at = (int(t["end_ms"]) - begin) / 1e3
                 end = max(end, at)
                 took.setdefault(20 * int(at / 20) + 10, []).append((int(t["end_ms"]) - int(t["start_ms"])) / 1e3)
-        above.plot(sorted(took), [statistics.median(took[at]) for at in sorted(took)], "o-", markersize=2.5, linewidth=0.8,
-                   color=color, label=node)
+        above.plot(sorted(took), [statistics.median(took[at]) for at in sorted(took)], marker=marker, markersize=2.5,
+                   linewidth=0.8, color=color, label=node)
     above.set_ylabel("seconds for a task")
     above.set_ylim(0)
     above.legend(frameon=False, ncols=4, loc="lower right")
