@@ -152,7 +152,7 @@ results UNIT() {
                                                       100.0);
     for (int t = 0; t < 90; ++t) {
         double const end = 2.0 * t, took = t % 9 == 3 ? 30.0 + t % 4 : 10.0 + t % 4;
-        loop.observe({t / 30, t, t % 9, end - took, end});
+        loop.observe(ended_task{t / 30, t, t % 9, end - took, end});
     }
     out.push_back(static_cast<double>(loop.decide(150.0).blacklisted().size()));
     detect::straggler_scan default_rule{papers::evaluation_2019::hadoop_default{}};
