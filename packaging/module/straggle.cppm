@@ -560,7 +560,6 @@ using straggle::blacklist::top_k_intersection;
 
 // straggle/blacklist/windowed_blacklist.hpp
 using straggle::windowed_blacklist;
-using straggle::windowed_blacklist_of;
 
 // straggle/detect/detector.hpp
 namespace detect {

@@ -89,7 +89,7 @@ TEST_CASE("a watch passes on what was censored") {
 }
 
 TEST_CASE("a watch has a short name where traits name the fields") {
-    windowed_blacklist_of<attempt> watch({.window = 100});
+    windowed_blacklist<monitor<attempt>> watch({.window = 100});
     windowed_blacklist same(monitor_of<attempt>(fields, {.window = 100}));
     for (std::int64_t const begin : {0, 20, 40, 60})
         for (attempt const& a : job_at(begin, true, 10, 20)) {

@@ -25,7 +25,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @tparam Monitor a `monitor`
 /// @tparam Keeper a `rolling_blacklister` of the monitor's nodes
 /// @par Example
-/// `windowed_blacklist watch(monitor_of<attempt>(fields, {.window = 10min}));`
+/// `windowed_blacklist watch(monitor_of<attempt>(fields, {.window = 10min}));`. As a member of a class, for
+/// records whose `task_traits` name the fields, its type is `windowed_blacklist<monitor<attempt>>`
 /// @par Cost
 /// that of the parts, and a copy of each decision
 /// @par Guarantees
@@ -133,11 +134,5 @@ class windowed_blacklist {
 
 template <class Monitor>
 windowed_blacklist(Monitor) -> windowed_blacklist<Monitor>;
-
-/// A watch with the default blacklist, for records whose `task_traits` name the fields.
-/// @par Example
-/// `windowed_blacklist_of<attempt> watch_{{.window = 10min}};`, a member of a class
-template <record::has_task_traits Record>
-using windowed_blacklist_of = windowed_blacklist<monitor<Record>>;
 
 } // namespace straggle
