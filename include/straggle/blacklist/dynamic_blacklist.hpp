@@ -105,7 +105,7 @@ class dynamic_blacklist {
         : options_(options),
           attempts_(std::move(attempts), options.hash_key),
           running_(std::move(running), options.hash_key),
-          nodes_(std::move(nodes), options.most_nodes),
+          nodes_(detail::node_fields_or_name<node_id>(std::move(nodes)), options.most_nodes),
           decisions_(options.decisions) {}
 
     /// Adds an attempt that ended, whatever its status. Its own times drive the clock.
@@ -318,15 +318,18 @@ class dynamic_blacklist {
         std::swap(decision_, next_);
         // By then, the evidence on a vanished node has lost its weight.
         double const gone = 384 * decisions_.evidence().window_length();
-        if (gone > 0)
-            nodes_.forget_before(clock_.now() - gone, [this](std::uint32_t node) {
-                if (decisions_.state(node) == node_state::excluded ||
-                    decisions_.state(node) == node_state::on_probation)
-                    return false;
-                decisions_.forget_node(node);
-                return true;
-            });
+        if (gone > 0) forget_before(clock_.now() - gone);
         return decision_;
+    }
+    void forget_before(double time) {
+        auto& ids = nodes_.ids();
+        for (std::uint32_t node = 0; node < ids.bound(); ++node) {
+            if (!ids.contains(node) || !(ids.last_seen(node) < time)) continue;
+            node_state const state = decisions_.state(node);
+            if (state == node_state::excluded || state == node_state::on_probation) continue;
+            decisions_.forget_node(node);
+            ids.erase(node);
+        }
     }
     void write() {
         using access = detail::decision_access;

@@ -11,12 +11,12 @@
 #include <straggle/base/row_sort.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
+#include <straggle/record/attempt_event.hpp>
 #include <straggle/record/cluster_load.hpp>
 #include <straggle/record/id_table.hpp>
 #include <straggle/record/node.hpp>
 #include <straggle/record/record_reader.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -101,6 +101,16 @@ class node_rows {
             user_rows_.push_back(at);
             stamps_[index] = round_;
         }
+    }
+    // Without a list of nodes, all remembered ones are present.
+    void name_all(std::span<running_attempt const> running) {
+        rows_.clear();
+        busy_.assign(tables_.ids.bound(), 0);
+        for (running_attempt const& r : running)
+            if (r.node < busy_.size()) ++busy_[r.node];
+        for (std::uint32_t i = 0; i < busy_.size(); ++i)
+            if (tables_.ids.contains(i))
+                rows_.push_back({.node = i, .slots = busy_[i] > 1 ? busy_[i] : 1, .busy = busy_[i]});
     }
     // If the records do not contain busy slots, count the running attempts.
     template <class Rows>

@@ -11,19 +11,14 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/projection.hpp>
 #include <straggle/blacklist/node_rows.hpp>
-#include <straggle/record/attempt_event.hpp>
 #include <straggle/record/record_reader.hpp>
 #include <straggle/record/task_reader.hpp>
 #include <straggle/record/time_line.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <span>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
@@ -120,69 +115,25 @@ class no_running_reader {
     race_book races_;
 };
 template <class Running, class Fields>
-struct running_reader_of {
-    using type = task_reader<Running, Fields>;
-};
-template <class Running>
-struct running_reader_of<Running, base::no_field> {
-    using type = no_running_reader;
-};
-template <class Running, class Fields>
-using running_reader_or_none = typename running_reader_of<Running, Fields>::type;
+using running_reader_or_none =
+    std::conditional_t<given<Fields>, task_reader<Running, Fields>, no_running_reader>;
 
 // A name and nothing else.
 template <class Id>
 struct bare_node {
     Id id{};
 };
-template <class Id, class Node, class Fields>
-struct node_rows_of {
-    using type = node_rows<Node, Fields>;
-};
-template <class Id, class Node>
-struct node_rows_of<Id, Node, base::no_field> {
-    using type = node_rows<bare_node<Id>, node_fields<Id bare_node<Id>::*>>;
-};
-
 // The nodes of the cluster: those passed, or those seen.
 template <class Id, class Node, class Fields>
-class node_rows_or_none : public node_rows_of<Id, Node, Fields>::type {
-    using base_type = typename node_rows_of<Id, Node, Fields>::type;
-    using base_type::rows_;
-    using base_type::tables_;
-
-    static auto fields_of(Fields fields) {
-        if constexpr (given<Fields>)
-            return fields;
-        else
-            return node_fields<Id bare_node<Id>::*>{.node = &bare_node<Id>::id};
-    }
-
-  public:
-    node_rows_or_none(Fields fields, std::size_t most) : base_type(fields_of(std::move(fields)), most) {}
-
-    // Without a node list, all remembered nodes are present.
-    void name_all(std::span<running_attempt const> running) {
-        rows_.clear();
-        busy_of_.assign(tables_.ids.bound(), 0);
-        for (running_attempt const& r : running)
-            if (r.node < busy_of_.size()) ++busy_of_[r.node];
-        for (std::uint32_t i = 0; i < tables_.ids.bound(); ++i)
-            if (tables_.ids.contains(i)) {
-                std::uint32_t const busy = busy_of_[i];
-                rows_.push_back({.node = i, .slots = busy > 1 ? busy : 1, .busy = busy});
-            }
-    }
-    // Forgets nodes not seen since a point in time, if `forget(node)` agrees.
-    template <class Forget>
-    void forget_before(double time, Forget&& forget) {
-        for (std::uint32_t i = 0; i < tables_.ids.bound(); ++i)
-            if (tables_.ids.contains(i) && tables_.ids.last_seen(i) < time && forget(i)) tables_.ids.erase(i);
-    }
-
-  private:
-    std::vector<std::uint32_t> busy_of_;
-};
+using node_rows_or_none = std::conditional_t<given<Fields>, node_rows<Node, Fields>,
+                                             node_rows<bare_node<Id>, node_fields<Id bare_node<Id>::*>>>;
+template <class Id, class Fields>
+auto node_fields_or_name(Fields fields) {
+    if constexpr (given<Fields>)
+        return fields;
+    else
+        return node_fields<Id bare_node<Id>::*>{.node = &bare_node<Id>::id};
+}
 
 template <class Fields>
 struct record_or_none_of {
