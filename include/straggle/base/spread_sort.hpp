@@ -16,23 +16,32 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Rows from `first` on, before `last`.
+struct row_share {
+    std::uint32_t first, last;
+};
 
 // Memory that `spread_sort` keeps between calls, so that it allocates nothing once it has grown.
 template <class Row>
 struct spread_sort_scratch {
     std::vector<Row> rows{};
-    std::vector<std::uint32_t> ends{}, ends_within{}; // of shares
+    std::vector<std::uint32_t> ends{};              // of shares
+    std::vector<row_share> large{}, large_within{}; // shares that are not small
 };
 
 // Minimum number of rows to distribute; shares up to the second size are left to `sort_neighbours`.
 inline constexpr std::size_t worth_dealing = 24, small_share = 8;
 
-// Distributes rows to shares by the upper bits of their keys. `ends[s]` is the end of share s.
+// Distributes rows to shares by the upper bits of their keys, and lists the large shares. `ends[s]` is the
+// end of share s.
 template <class Row, class Key>
-void deal_rows(std::span<Row const> rows, Row* out, std::vector<std::uint32_t>& ends, Key key) {
+void deal_rows(std::span<Row const> rows, Row* out, std::vector<std::uint32_t>& ends,
+               std::vector<row_share>& large, Key key) {
     std::uint64_t least = ~std::uint64_t{0}, largest = 0;
     for (Row const& r : rows) {
         std::uint64_t const k = key(r);
@@ -47,17 +56,14 @@ void deal_rows(std::span<Row const> rows, Row* out, std::vector<std::uint32_t>& 
     auto const share_of = [&](Row const& r) { return static_cast<std::size_t>((key(r) - least) >> drop); };
     ends.assign(shares + 1, 0);
     for (Row const& r : rows) ++ends[share_of(r) + 1];
-    for (std::size_t s = 0; s < shares; ++s) ends[s + 1] += ends[s];
-    for (Row const& r : rows) out[ends[share_of(r)]++] = r;
-}
-// Calls visit(first, last) for shares that are not small.
-template <class Visit>
-void for_each_large_share(std::vector<std::uint32_t> const& ends, Visit&& visit) {
-    for (std::size_t s = 0, first = 0; s < ends.size(); ++s) {
-        std::size_t const last = ends[s];
-        if (last - first > small_share) visit(first, last);
-        first = last;
+    large.clear();
+    std::uint32_t end = 0;
+    for (std::uint32_t& e : ends) {
+        std::uint32_t const first = std::exchange(end, end + e);
+        if (e > small_share) large.push_back({first, end});
+        e = end;
     }
+    for (Row const& r : rows) out[ends[share_of(r)]++] = r;
 }
 // One function for all calls, as pointers.
 template <class Row, class Before>
@@ -89,24 +95,23 @@ void spread_sort(std::vector<Row>& rows, spread_sort_scratch<Row>& scratch, Key 
     }
     reserve_for(scratch.rows, rows.size());
     scratch.rows.resize(rows.size());
-    deal_rows(std::span<Row const>(rows), scratch.rows.data(), scratch.ends, key);
+    deal_rows(std::span<Row const>(rows), scratch.rows.data(), scratch.ends, scratch.large, key);
     rows.swap(scratch.rows);
-    for_each_large_share(scratch.ends, [&](std::size_t first, std::size_t last) {
-        std::span<Row> const share = std::span(rows).subspan(first, last - first);
+    for (row_share const& s : scratch.large) {
+        std::span<Row> const share = std::span(rows).subspan(s.first, s.last - s.first);
         if constexpr (given<Next>) {
             auto const is_alike = [&](Row const& r) { return key(r) == key(share.front()); };
             if (share.size() >= worth_dealing && std::all_of(share.begin(), share.end(), is_alike)) {
-                Row* const out = scratch.rows.data() + first;
-                deal_rows(std::span<Row const>(share), out, scratch.ends_within, next);
-                for_each_large_share(scratch.ends_within, [&](std::size_t from, std::size_t to) {
-                    sort_share(std::span(out + from, to - from), before);
-                });
+                Row* const out = scratch.rows.data() + s.first;
+                deal_rows(std::span<Row const>(share), out, scratch.ends, scratch.large_within, next);
+                for (row_share const& within : scratch.large_within)
+                    sort_share(std::span(out + within.first, within.last - within.first), before);
                 std::copy(out, out + share.size(), share.begin());
-                return;
+                continue;
             }
         }
         sort_share(share, before);
-    });
+    }
     sort_neighbours(std::span(rows), before);
 }
 // The same if many rows of one key are rare.
