@@ -94,7 +94,7 @@ struct read_running_row {
     std::uint32_t row = 0, node = no_index, kind = no_index;
     std::uint64_t job = 0, task = no_task;
     double start = 0, progress = unknown, reported = unknown, input = unknown, waited = 0;
-    std::uint32_t attempts = 0; // 0: unknown
+    std::uint32_t attempts = 1;
     bool is_copy = false, knows_copy = false, may_copy = true, left_alone = false;
 
     // What counts as evidence about its node.

@@ -13,12 +13,12 @@
 #include <straggle/base/projection.hpp>
 #include <straggle/base/row_sort.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/spread_sort.hpp>
 #include <straggle/record/attempt_event.hpp>
 #include <straggle/record/record_reader.hpp>
 #include <straggle/record/running.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
@@ -49,6 +49,8 @@ class race_book {
         while (next_ < before_.size() && before_[next_].task < task) ++next_;
         if (next_ < before_.size() && before_[next_].task == task) now_.push_back(before_[next_]);
     }
+    // The races of the previous round.
+    [[nodiscard]] std::span<race const> before() const noexcept { return span_of(before_); }
     [[nodiscard]] race const* find(std::uint64_t task) const noexcept {
         race const* const r = find_in(now_, task);
         return r != nullptr ? r : find_in(before_, task);
@@ -172,7 +174,9 @@ class task_reader {
                 out.reported = guard.at(read_point(line, fields_.reported, r));
                 if (!(out.reported <= guard.now() && out.reported >= out.start)) out.reported = unknown;
             }
-            if constexpr (has_copies<Fields>) out.attempts = read_count(project(fields_.copies, r), 0);
+            out.attempts = 1;
+            if constexpr (has_copies<Fields>)
+                out.attempts = (std::max)(read_count(project(fields_.copies, r), 0), std::uint32_t{1});
             if constexpr (has_may_copy<Fields>) out.may_copy = read_flag(fields_.may_copy, r, true);
             if constexpr (has_is_copy<Fields>) {
                 auto const& flag = project(fields_.is_copy, r);
@@ -259,22 +263,48 @@ class task_reader {
             if (is_nan(g.weight)) g.weight = 1;
     }
 
+    // Lists the attempts of tasks that run more than once, or did in the previous round. These are few, so a
+    // table of tasks finds them for less than sorting all rows by task.
+    void find_races() {
+        order_.clear();
+        std::size_t const slots = std::bit_ceil(2 * rows_.size() + 2);
+        int const shift = 64 - std::countr_zero(slots);
+        row_of_.assign(slots, no_index);
+        auto const row_of = [&](std::uint64_t task) -> std::uint32_t& {
+            std::size_t at = static_cast<std::size_t>(task >> shift);
+            while (row_of_[at] != no_index && rows_[row_of_[at]].task != task) at = (at + 1) & (slots - 1);
+            return row_of_[at];
+        };
+        auto const list = [&](std::uint64_t task) {
+            if (std::uint32_t const row = row_of(task); row != no_index) order_.push_back({task, row});
+        };
+        for (std::uint32_t i = 0; i < rows_.size(); ++i) {
+            if (rows_[i].task == no_task) continue;
+            std::uint32_t& row = row_of(rows_[i].task);
+            if (row == no_index) {
+                row = i;
+                continue;
+            }
+            order_.push_back({rows_[i].task, row});
+            order_.push_back({rows_[i].task, i});
+        }
+        for (race_book::race const& r : races_.before()) list(r.task);
+        for (std::uint64_t const task : unplaced_) list(task);
+        sort_rows(order_, [this](place const& a, place const& b) {
+            if (a.task != b.task) return a.task < b.task;
+            read_running_row const &x = rows_[a.at], &y = rows_[b.at];
+            if (x.start != y.start) return x.start < y.start;
+            return x.node != y.node ? x.node < y.node : a.at < b.at;
+        });
+        order_.erase(std::unique(order_.begin(), order_.end(),
+                                 [](place const& a, place const& b) { return a.at == b.at; }),
+                     order_.end());
+    }
     // Groups attempts by task: how many there are, and which started first.
     void group() {
-        order_.clear();
-        reserve_for(order_, rows_.size());
-        for (std::uint32_t i = 0; i < rows_.size(); ++i)
-            if (rows_[i].task != no_task) order_.push_back({rows_[i].task, i});
-        spread_sort(
-            order_, dealt_, [](place const& p) { return p.task; },
-            [this](place const& a, place const& b) {
-                if (a.task != b.task) return a.task < b.task;
-                read_running_row const &x = rows_[a.at], &y = rows_[b.at];
-                if (x.start != y.start) return x.start < y.start;
-                return x.node != y.node ? x.node < y.node : a.at < b.at;
-            });
         std::sort(unplaced_.begin(), unplaced_.end());
         races_.begin_round();
+        find_races();
         auto other = unplaced_.begin();
         for (std::size_t i = 0; i < order_.size();) {
             std::size_t end = i + 1;
@@ -295,8 +325,6 @@ class task_reader {
             }
             i = end;
         }
-        for (read_running_row& r : rows_)
-            if (r.attempts == 0) r.attempts = 1;
     }
 
     Fields fields_;
@@ -304,8 +332,8 @@ class task_reader {
     std::vector<read_running_row> rows_;
     std::vector<running_goal> goals_;
     std::vector<place> order_;
+    std::vector<std::uint32_t> row_of_;   // table of tasks
     std::vector<std::uint64_t> unplaced_; // tasks of attempts without a usable start
-    spread_sort_scratch<place> dealt_;
     race_book races_;
     record::running_counts counted_before_; // before the last round
     double counted_at_ = unknown;           // time of the last round
