@@ -45,7 +45,8 @@ class censored_times {
         spread_sort(
             times_, sorted_,
             [lowest](time const& t) {
-                return static_cast<std::uint64_t>(std::clamp(t.at - lowest, 0.0, 16.0) * 0x1p40);
+                double const by = t.at > lowest ? t.at - lowest : 0.0;
+                return static_cast<std::uint64_t>(static_cast<std::int64_t>((by < 16 ? by : 16.0) * 0x1p40));
             },
             [](time const& a, time const& b) {
                 return a.at < b.at || (a.at == b.at && a.ended && !b.ended);
@@ -64,7 +65,10 @@ class censored_times {
     }
     // Measures times from `origin`; clamps them to +-`widest`.
     void count_from(double origin, double widest) noexcept {
-        auto const moved = [=](double at) { return std::clamp(at - origin, -widest, widest); };
+        auto const moved = [=](double at) {
+            double const by = at - origin, most = by < widest ? by : widest;
+            return most > -widest ? most : -widest;
+        };
         for (time& t : times_) t.at = moved(t.at);
         for (time* t : {&longest_, &second_})
             if (t->at > -1e299) t->at = moved(t->at);

@@ -26,8 +26,14 @@ inline void evidence_store::begin_watch() {
         n.survived = no_evidence;
     }
     for (running_place const& p : running_) ++nodes_[p.node].company;
-    ages_.clear();
     reserve_for(ages_, running_.size());
+    ages_.resize(running_.size());
+    std::uint32_t next = 0; // each node has room for its attempts
+    for (node_watch& n : nodes_) {
+        n.ages = next;
+        next += n.company;
+        n.aged = 0;
+    }
 }
 
 inline void evidence_store::watch_job(double now, std::uint32_t j, std::span<running_time const> running) {
@@ -47,10 +53,11 @@ inline void evidence_store::watch_job(double now, std::uint32_t j, std::span<run
         node_belief const& b = beliefs_[r.node];
         if (r.copy) continue;
         double const log_ratio = builder_.log_ratio(builder_.usual_age(r.age, r.input));
-        ages_.push_back({r.node, log_ratio, r.start, 0});
+        node_watch& n = nodes_[r.node];
+        aged_attempt& aged = ages_[n.ages + n.aged++];
+        aged = {log_ratio, r.start, 0};
         if (r.start < b.since) continue;
         double const slow = builder_.slowest(b);
-        node_watch& n = nodes_[r.node];
         ++n.running;
         bool const leads = lead == nullptr || lead->node != r.node || r.start - lead->start > together;
         if (leads) {
@@ -64,7 +71,7 @@ inline void evidence_store::watch_job(double now, std::uint32_t j, std::span<run
         double const exposed = builder_.exposure(r.age, log_ratio, r.node, slow, alone);
         n.exposed += exposed - builder_.exposure(builder_.usual_age(r.age - (now - before), r.input), r.node,
                                                  slow, alone);
-        ages_.back().hazard = exposed;
+        aged.hazard = exposed;
     }
     for (timed_attempt const& a : job.attempts) {
         if (!(a.end > before) || a.copy) continue;
@@ -94,18 +101,13 @@ inline void evidence_store::watch_hung(double now) {
         n.given_up = std::clamp(n.given_up - n.ended, 0.0, most_outruns);
         n.exposed = n.ended = n.stuck = 0;
     }
-    spread_sort(
-        ages_, dealt_ages_, [](aged_attempt const& a) { return std::uint64_t{a.node}; },
-        [](aged_attempt const& a, aged_attempt const& b) {
-            return a.node != b.node ? a.node < b.node : a.log_ratio < b.log_ratio;
-        });
-    for (std::size_t first = 0; first < ages_.size();) {
-        std::size_t last = first;
-        while (last < ages_.size() && ages_[last].node == ages_[first].node) ++last;
-        node_watch& n = nodes_[ages_[first].node];
-        n.stuck = std::exp(ages_[first + (last - first - 1) / 2].log_ratio);
-        weigh_ages(n, {ages_.data() + first, last - first});
-        first = last;
+    for (node_watch& n : nodes_) {
+        if (n.aged == 0) continue;
+        std::span<aged_attempt> const ages = std::span(ages_).subspan(n.ages, n.aged);
+        std::sort(ages.begin(), ages.end(),
+                  [](aged_attempt const& a, aged_attempt const& b) { return a.log_ratio < b.log_ratio; });
+        n.stuck = std::exp(ages[(ages.size() - 1) / 2].log_ratio);
+        weigh_ages(n, ages);
     }
 }
 

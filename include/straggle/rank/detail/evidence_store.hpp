@@ -450,6 +450,7 @@ class evidence_store {
         double last_ended = -1e300;              // latest start among the attempts that ended
         std::uint32_t running = 0;               // comparable attempts that are not copies
         std::uint32_t company = 0;               // all running attempts
+        std::uint32_t ages = 0, aged = 0;        // where theirs begin, and how many there are
         std::uint32_t batches = 0;
         std::size_t void_cells = 0; // its cells before this index are void
         bool outrun = false;        // lost to a copy
@@ -579,7 +580,6 @@ class evidence_store {
     }
 
     struct aged_attempt {
-        std::uint32_t node;
         double log_ratio;
         double start;
         double hazard; // up to now; 0 if it is no evidence
@@ -1044,8 +1044,7 @@ class evidence_store {
     std::vector<running_time> running_of_;
     live_cells live_;
     std::vector<belief_change> changes_; // by node
-    std::vector<aged_attempt> ages_;
-    spread_sort_scratch<aged_attempt> dealt_ages_;
+    std::vector<aged_attempt> ages_;     // of running attempts, by node
 };
 
 } // namespace straggle::detail

@@ -159,30 +159,39 @@ class group_builder {
     }
     void gather(std::span<timed_attempt const> ended, std::span<running_time const> running,
                 std::span<node_belief const> beliefs) {
-        entries_.clear();
+        entries_.resize(ended.size() + running.size());
+        auto next = entries_.begin();
         races_.clear();
         events_ = 0;
         find_input(ended);
         for (timed_attempt const& a : ended) {
             node_belief const& b = beliefs[a.node];
-            double const at = usual_time(a.ticks * nats_per_tick, a.input);
+            double const input = input_beyond(a.input, group_.input);
+            double const at = a.ticks * nats_per_tick - input_slope * input;
             if (began_before(a, b.since)) continue;
             if (a.copy && b.probing) run_race(ended, a);
             double reference = 0;
             if (a.copy && !(b.probing && !a.censored && original(ended, running, a.task, reference)))
                 continue;
-            entries_.push_back({a.node, at, input_beyond(a.input, group_.input), at - b.log_slowdown,
-                                !a.censored, a.censored, a.copy, reference,
-                                batch_counts_once ? a.end - std::exp(a.ticks * nats_per_tick) : 0.0});
+            *next++ = {a.node,
+                       at,
+                       input,
+                       at - b.log_slowdown,
+                       !a.censored,
+                       a.censored,
+                       a.copy,
+                       reference,
+                       batch_counts_once ? a.end - std::exp(a.ticks * nats_per_tick) : 0.0};
             if (!a.censored && !a.copy) ++events_;
         }
         for (running_time const& r : running) {
             node_belief const& b = beliefs[r.node];
             if (r.copy || r.start < b.since || !(r.age > 0)) continue;
-            double const at = usual_time(r.ticks * nats_per_tick, r.input);
-            entries_.push_back({r.node, at, input_beyond(r.input, group_.input), at - b.log_slowdown, false,
-                                false, false, 0, r.start});
+            double const input = input_beyond(r.input, group_.input);
+            double const at = r.ticks * nats_per_tick - input_slope * input;
+            *next++ = {r.node, at, input, at - b.log_slowdown, false, false, false, 0, r.start};
         }
+        entries_.erase(next, entries_.end());
     }
     void find_input(std::span<timed_attempt const> ended) noexcept {
         double sum = 0, n = 0;

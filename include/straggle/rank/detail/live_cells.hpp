@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/grow.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/rank/detail/effect_past.hpp>
 #include <straggle/rank/detail/group_rows.hpp>
@@ -36,6 +37,8 @@ class live_cells {
     std::span<cell_score> add(effect_group const& group, std::span<effect_cell const> cells,
                               std::span<cell_score const> scores) {
         groups_.push_back(group);
+        reserve_for(cells_, cells_.size() + cells.size());
+        reserve_for(scores_, scores_.size() + scores.size());
         cells_.insert(cells_.end(), cells.begin(), cells.end());
         scores_.insert(scores_.end(), scores.begin(), scores.end());
         return span_of(scores_).last(scores.size());
