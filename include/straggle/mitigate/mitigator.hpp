@@ -366,8 +366,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         requires std::convertible_to<Name const&, typename interner<node_id>::key_type>
     [[nodiscard]] node_state state(Name const& node) const {
         std::uint32_t const at = fleet_.ids().find(node);
-        mitigate::planned_node const* const shown = at == detail::no_index ? nullptr : loop_.shown(at);
-        return shown == nullptr ? node_state::healthy : shown->state;
+        return at == detail::no_index ? node_state::healthy : loop_.shown(at);
     }
     /// How many times as long tasks take on a node as elsewhere, by its name, for the thread that decides;
     /// unknown without enough evidence. O(1)

@@ -60,7 +60,7 @@ class loop_handle {
     [[nodiscard]] CopyPart const& copies() const noexcept;
     [[nodiscard]] bool is_left_alone(std::uint64_t job) const;
     [[nodiscard]] std::uint32_t const* kind_of(std::uint64_t job) const;
-    [[nodiscard]] mitigate::planned_node const* shown(std::uint32_t node) const noexcept;
+    [[nodiscard]] node_state shown(std::uint32_t node) const noexcept;
     [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept;
     void describe(mitigate::place_row& place) const noexcept;
 

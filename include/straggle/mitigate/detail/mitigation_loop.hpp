@@ -72,15 +72,14 @@ class mitigation_loop {
         auto const* const entry = jobs_.find(job);
         return entry == nullptr || entry->left_alone;
     }
-    // A node's entry in the last plan, for placement.
-    [[nodiscard]] mitigate::planned_node const* shown(std::uint32_t node) const noexcept {
-        return node < memory_.size() && memory_[node].shown < shown_.size() ? &shown_[memory_[node].shown]
-                                                                            : nullptr;
+    // What the last plan says of a node, for placement.
+    [[nodiscard]] node_memory const* shown(std::uint32_t node) const noexcept {
+        return node < memory_.size() && memory_[node].is_shown() ? &memory_[node] : nullptr;
     }
 
     // Completes a node for placement with its entry in the last plan, if it has one.
     void describe(mitigate::place_row& place) const noexcept {
-        mitigate::planned_node const* const said = place.node == no_index ? nullptr : shown(place.node);
+        node_memory const* const said = place.node == no_index ? nullptr : shown(place.node);
         if (said == nullptr) return;
         place.state = said->state;
         place.slow = said->slow;
@@ -255,7 +254,7 @@ class mitigation_loop {
     }
     // Whether the node is out of service only because it is slow.
     [[nodiscard]] bool is_only_slow(std::uint32_t node) const noexcept {
-        mitigate::planned_node const* const said = shown(node);
+        node_memory const* const said = shown(node);
         return said != nullptr && said->causes == static_cast<std::uint8_t>(blacklist::cause::slow);
     }
     [[nodiscard]] bool places_by_time() const noexcept {
@@ -408,10 +407,10 @@ class mitigation_loop {
 
     // Passes the running rows to the parts, and sees which advice was followed.
     void learn(round_facts const& facts) {
-        attempts_.clear();
-        rows_.clear();
         reserve_for(attempts_, facts.running.size());
         reserve_for(rows_, facts.running.size());
+        attempts_.resize(facts.running.size());
+        rows_.resize(facts.running.size());
         std::size_t nodes = memory_.size();
         for (auto const& n : facts.nodes)
             if (n.node >= nodes) nodes = n.node + std::size_t{1};
@@ -427,20 +426,20 @@ class mitigation_loop {
         job_log::job_entry* job = nullptr;
         for (std::uint32_t i = 0; i < facts.running.size(); ++i) {
             read_running_row const& r = facts.running[i];
-            attempts_.push_back(r.attempt());
-            rows_.push_back({.row = i,
-                             .job = r.job,
-                             .task = r.task,
-                             .kind = r.kind,
-                             .node = r.node,
-                             .start = r.start,
-                             .progress = r.progress,
-                             .reported = r.reported,
-                             .input = r.input,
-                             .attempts = r.attempts,
-                             .is_copy = r.is_copy,
-                             .may_copy = r.may_copy,
-                             .record = r.row});
+            attempts_[i] = r.attempt();
+            rows_[i] = {.row = i,
+                        .job = r.job,
+                        .task = r.task,
+                        .kind = r.kind,
+                        .node = r.node,
+                        .start = r.start,
+                        .progress = r.progress,
+                        .reported = r.reported,
+                        .input = r.input,
+                        .attempts = r.attempts,
+                        .is_copy = r.is_copy,
+                        .may_copy = r.may_copy,
+                        .record = r.row};
             node_memory& m = memory_[r.node];
             if (r.start >= last_round_ &&
                 r.start < guard_.now()) { // began since the last round; counted once
@@ -474,10 +473,10 @@ class mitigation_loop {
         auto& planned = out.nodes();
         planned.resize(facts.user_nodes);
         for (std::size_t i = 0; i < planned.size(); ++i) planned[i] = mitigate::planned_node{.row = i};
-        for (node_memory& m : memory_) m.shown = static_cast<std::size_t>(-1);
+        for (node_memory& m : memory_) m.row = node_memory::not_shown;
         for (std::size_t i = 0; i < facts.nodes.size(); ++i) {
             mitigate::planned_node& n = planned[facts.user_rows[i]];
-            memory_[facts.nodes[i].node].shown = facts.user_rows[i];
+            memory_[facts.nodes[i].node].row = facts.user_rows[i];
             n.slow = slowdown_of(nodes_, facts.nodes[i].node);
             n.probe_slots = facts.nodes[i].slots;
         }
@@ -486,10 +485,10 @@ class mitigation_loop {
         excluded_ = 0;
         ++verdicts_;
         for (auto const& v : nodes_.verdicts()) {
-            if (v.node >= memory_.size() || memory_[v.node].shown >= planned.size()) continue;
+            if (v.node >= memory_.size() || !memory_[v.node].is_shown()) continue;
             node_memory& m = memory_[v.node];
             m.verdict = verdicts_;
-            mitigate::planned_node& n = planned[m.shown];
+            mitigate::planned_node& n = planned[m.row];
             n.slow = v.slow;
             node_state state = v.state;
             bool const is_told = state == node_state::away ||
@@ -523,16 +522,22 @@ class mitigation_loop {
             n.lasted = guard_.now() - v.since;
             n.left = v.until > guard_.now() ? v.until - guard_.now() : 0;
         }
-        for (node_memory& m : memory_)
+        for (node_memory& m : memory_) {
             if (m.verdict != verdicts_) m.is_allowed = m.is_charged = false;
-        shown_.assign(planned.begin(), planned.end());
+            if (!m.is_shown()) continue;
+            mitigate::planned_node const& n = planned[m.row];
+            m.slow = n.slow;
+            m.probe_slots = n.probe_slots;
+            m.state = n.state;
+            m.causes = n.causes;
+        }
     }
 
     void make_places(round_facts const& facts) {
         places_.clear();
         for (std::uint32_t i = 0; i < facts.nodes.size(); ++i) {
             auto const& n = facts.nodes[i];
-            mitigate::planned_node const& said = shown_[facts.user_rows[i]];
+            node_memory const& said = memory_[n.node];
             mitigate::place_row& p = places_.emplace_back();
             p = {.row = i,
                  .node = n.node,
@@ -630,8 +635,7 @@ class mitigation_loop {
     job_log jobs_;
     gang::end_watch ends_; // not stored: a few jobs say it again
     action_meter meter_;
-    std::vector<node_memory> memory_;           // by index of the node
-    std::vector<mitigate::planned_node> shown_; // by row of the last round
+    std::vector<node_memory> memory_; // by index of the node
     double last_round_ = -1e300;
     std::uint64_t verdicts_ = 0, draws_ = 0;
     std::size_t excluded_ = 0;
@@ -690,8 +694,9 @@ std::uint32_t const* loop_handle<N, C>::kind_of(std::uint64_t job) const {
     return state_->loop.kind_of(job);
 }
 template <class N, class C>
-mitigate::planned_node const* loop_handle<N, C>::shown(std::uint32_t node) const noexcept {
-    return state_->loop.shown(node);
+node_state loop_handle<N, C>::shown(std::uint32_t node) const noexcept {
+    node_memory const* const said = state_->loop.shown(node);
+    return said == nullptr ? node_state::healthy : said->state;
 }
 template <class N, class C>
 slowdown loop_handle<N, C>::slowdown_of(std::uint32_t node) const noexcept {
