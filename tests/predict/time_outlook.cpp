@@ -67,6 +67,25 @@ TEST_CASE("time_outlook: survival, and the times after an age, belong together")
     CHECK(left >= 1);
 }
 
+TEST_CASE("time_outlook::early_for: below that age it is certain, and just above it is not") {
+    for (double const power : {-0.1, -0.5, -2.0}) {
+        predict::sibling_times times;
+        for (int i = 1; i < 200; ++i) times.observe(1, 1, 10 * std::pow(1 - i / 200.0, power));
+        time_outlook out;
+        REQUIRE(times.outlook(1, 1, {}, out));
+        for (double time = 1; time < 1e4; time *= 1.07)
+            for (double const chance : {1e-9, 0.1, 0.5}) {
+                double const early = out.early_for(time, chance);
+                CHECK(early <= time);
+                for (double const share : {1e-9, 0.5, 0.9, 0.999, 1.0})
+                    if (early > 0) CHECK(out.survival_after(early * share, time) < chance);
+                if (early > 0) CHECK(out.survival_after(early * 1.001, time) > 0.9 * chance);
+                if (early == 0) CHECK(out.survival(time) > 0.999 * chance);
+            }
+    }
+    CHECK(time_outlook().early_for(10, 0) == 0);
+}
+
 TEST_CASE("predict::log_factor_of: a slowdown whose 95 % interval is 1.96 standard errors to either side") {
     double const error = 0.05;
     auto const f = predict::log_factor_of({2, 2 * std::exp(-1.96 * error), 2 * std::exp(1.96 * error), 40});

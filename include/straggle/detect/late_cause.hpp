@@ -125,6 +125,7 @@ class blame_sum {
     struct sums {
         logs largest{}, parts{};
         double all = 0;
+        double most = -1e300, beyond_most = 1; // the last largest part, and the survival there
     };
 
     [[nodiscard]] sums sums_of(std::span<detect::node_case const> nodes, bool has_high) const noexcept {
@@ -148,13 +149,18 @@ class blame_sum {
         std::size_t const own = detect::late_by_count - 1;
         double const explained = by[0] + by[1] + by[2];
         auto const most = std::max_element(by.begin(), by.end() - 1);
-        double const alive = survival(low_ - explained), over = has_high ? survival(high_ - explained) : 0.0;
+        double const age = job_.usual() * std::exp(low_ - explained), hazard = job_.hazard(age);
+        double const alive = std::exp(-hazard), over = has_high ? survival(high_ - explained) : 0.0;
         double const mass = weight * (alive - over);
         if (!(mass > 0)) return;
-        double const mine = (std::min)((std::max)(survival(*most), over), alive);
+        if (*most != out.most) { // often the same again
+            out.most = *most;
+            out.beyond_most = survival(*most);
+        }
+        double const mine = (std::min)((std::max)(out.beyond_most, over), alive);
         out.largest[own] += weight * (mine - over);
         out.largest[static_cast<std::size_t>(most - by.begin())] += weight * (alive - mine);
-        by[own] = std::log(job_.median_after(job_.usual() * std::exp(low_ - explained)) / job_.usual());
+        by[own] = std::log(job_.median_after(age, hazard) / job_.usual());
         if (has_high) by[own] = (std::min)(by[own], high_ - explained);
         for (std::size_t i = 0; i < by.size(); ++i) out.parts[i] += mass * by[i];
         out.all += mass;

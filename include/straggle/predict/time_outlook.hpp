@@ -10,6 +10,7 @@
 #include <straggle/predict/detail/time_shape.hpp>
 #include <straggle/record/slowdown.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -77,6 +78,15 @@ class time_outlook {
     /// Number of ended siblings it is based on, excluding those of the kind.
     [[nodiscard]] double siblings() const noexcept { return siblings_; }
 
+    /// Minus the logarithm of the probability that a task takes longer than `time`.
+    /// @par Cost
+    /// O(1), a logarithm
+    [[nodiscard]] double hazard(double time) const noexcept {
+        if (!(time > 0)) return 0;
+        double const place = detail::log_bins::place(std::log(time) - origin_);
+        auto const b = static_cast<std::size_t>(place);
+        return hazard_[b] + (place - static_cast<double>(b)) * (hazard_[b + 1] - hazard_[b]);
+    }
     /// The probability that a task takes longer than `time`.
     /// @par Cost
     /// O(1), a logarithm and an exponential
@@ -92,6 +102,17 @@ class time_outlook {
         return [this, age, begun = hazard(age)](double time) noexcept {
             return time > age ? std::exp(begun - hazard(time)) : 1.0;
         };
+    }
+    /// An age below which a task certainly takes longer than `time` with a probability below `chance`, by
+    /// `survival_after`: a bound that is a little too small. 0: none.
+    /// @par Cost
+    /// O(log 384)
+    [[nodiscard]] double early_for(double time, double chance) const noexcept {
+        constexpr double rounding = 1e-6;
+        double const target = hazard(time) + std::log(chance) - rounding;
+        if (!(target > hazard_[0])) return 0;
+        double const place = place_of(target);
+        return (std::min)(std::exp(origin_ + detail::log_bins::log_at(place)) * (1 - rounding), time);
     }
     /// The total time of a task that has run for `age`, at least `age`; 0 for one that has not started.
     /// @par Cost
@@ -115,8 +136,10 @@ class time_outlook {
     /// The median of these times.
     /// @par Cost
     /// O(log 384)
-    [[nodiscard]] double median_after(double age) const noexcept {
-        double const target = hazard(age) + 0.69314718055994531;
+    [[nodiscard]] double median_after(double age) const noexcept { return median_after(age, hazard(age)); }
+    /// The same where `hazard` of that age is known.
+    [[nodiscard]] double median_after(double age, double begun) const noexcept {
+        double const target = begun + 0.69314718055994531;
         double const t = std::exp(origin_ + detail::log_bins::log_at(place_of(target)));
         return t > age ? t : age;
     }
@@ -145,13 +168,6 @@ class time_outlook {
         double const part = rise > 0 ? (target - hazard_[low]) / rise : 0.5;
         return static_cast<double>(low) + (part > 0 ? (part < 1 ? part : 1.0) : 0.0);
     }
-    [[nodiscard]] double hazard(double time) const noexcept {
-        if (!(time > 0)) return 0;
-        double const place = detail::log_bins::place(std::log(time) - origin_);
-        auto const b = static_cast<std::size_t>(place);
-        return hazard_[b] + (place - static_cast<double>(b)) * (hazard_[b + 1] - hazard_[b]);
-    }
-
     std::array<double, detail::log_bins::count + 1> hazard_{}; // -log survival at the start of each bin
     double origin_ = 0;                                        // logarithm of the time at the center
     double input_ = 0; // mean logarithm of the inputs of its job, where they are known

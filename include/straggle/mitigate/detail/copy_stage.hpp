@@ -53,7 +53,7 @@ class copy_stage {
         auto& candidates = scan.candidates_;
         notes.priced = static_cast<std::uint32_t>(candidates.size());
         if (candidates.empty()) return;
-        sort_places(places, running[candidates.front().at].task);
+        sort_places(scan, places, running[candidates.front().at].task);
         if (supply.free == 0 || order_.empty()) { // do not price what cannot be launched
             notes.no_place = notes.priced;
             return;
@@ -257,7 +257,8 @@ class copy_stage {
                (supply.idle > 0 || o.worth.saves() || o.is_urgent);
     }
 
-    void sort_places(std::span<place_row const> places, std::uint64_t task) {
+    template <class Scan>
+    void sort_places(Scan const& scan, std::span<place_row const> places, std::uint64_t task) {
         free_.clear();
         for (std::size_t i = 0; i < places.size(); ++i) {
             place_row const& p = places[i];
@@ -265,7 +266,7 @@ class copy_stage {
                              .free = is_open(p) ? p.free : 0,
                              .slots = p.slots,
                              .state = p.state,
-                             .slowdown = expected_slowdown(p),
+                             .slowdown = scan.slow_of(p.node) * scan.odds_of(p.node).mean(),
                              .fails = p.fails,
                              .number = p.node});
         }

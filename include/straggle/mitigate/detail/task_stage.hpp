@@ -27,6 +27,7 @@
 #include <straggle/mitigate/detail/node_crowds.hpp>
 #include <straggle/mitigate/detail/node_spread.hpp>
 #include <straggle/mitigate/detail/place_odds.hpp>
+#include <straggle/mitigate/detail/progress_beliefs.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
 #include <straggle/mitigate/speculator_options.hpp>
 #include <straggle/predict/progress_trust.hpp>
@@ -178,8 +179,9 @@ class task_stage {
         begin(places);
         crowds_.advance(now, places, most_nodes);
         places_ = places;
-        if (!goals.empty()) spread_.fit(places);
+        if (!goals.empty()) fit_spread();
         sort_tasks(running);
+        reserve_for(probes_, running.size());
         book.begin();
         goals_ = goals;
         for (std::size_t first = 0; first < order_.size();) {
@@ -209,6 +211,15 @@ class task_stage {
     [[nodiscard]] double usual_of(std::uint64_t job, std::uint32_t kind, double input) {
         if (!siblings_.outlook(job, kind, {}, outlook_)) return usual_;
         return outlook_.usual() * siblings_.factor(job, kind, {0, 1, input});
+    }
+    // The slowdown of a node that is believed, and how likely it is slower right now.
+    [[nodiscard]] double slow_of(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? nodes_[node].slow : 1.0;
+    }
+    [[nodiscard]] place_odds odds_of(std::uint32_t node) const noexcept {
+        return node < nodes_.size() && nodes_[node].now.chance > 0
+                   ? place_odds(nodes_[node].now, nodes_[node].slow)
+                   : place_odds();
     }
     [[nodiscard]] predict::sibling_times& siblings() noexcept { return siblings_; }
     [[nodiscard]] predict::sibling_times const& siblings() const noexcept { return siblings_; }
@@ -269,7 +280,9 @@ class task_stage {
     };
     struct node_note {
         double slow = 1;
-        slowdown seen{}; // which it is believed from
+        double factor = 1; // of a task of unknown input there
+        slowdown seen{};   // which both are believed from
+        std::uint32_t place = no_index;
         record::slow_guess now{};
         bool hung = false, late = false;
 
@@ -281,14 +294,13 @@ class task_stage {
         }
     };
 
-    [[nodiscard]] double slow_of(std::uint32_t node) const noexcept {
-        return node < nodes_.size() ? nodes_[node].slow : 1.0;
+    // As `sibling_times::factor`.
+    [[nodiscard]] double factor_of(running_row const& t, double age, double slow) const noexcept {
+        if (t.input > 0) return siblings_.factor(t.job, t.kind, {age, slow, t.input});
+        return t.node < nodes_.size() ? nodes_[t.node].factor : 1.0;
     }
     [[nodiscard]] std::array<detect::node_case, 2> cases_of(std::uint32_t node) const noexcept {
         return spread_.cases(node < nodes_.size() ? nodes_[node].seen : slowdown{});
-    }
-    [[nodiscard]] place_odds odds_of(std::uint32_t node) const noexcept {
-        return node < nodes_.size() ? place_odds(nodes_[node].now, nodes_[node].slow) : place_odds();
     }
     [[nodiscard]] bool hangs(std::uint32_t node) const noexcept {
         return node < nodes_.size() && nodes_[node].hung;
@@ -303,21 +315,50 @@ class task_stage {
         tasks_ = no_estimate_ = hung_ = late_nodes_ = 0;
         copies_running_ = 0;
         slots_ = 0;
-        nodes_.assign(nodes_.size(), {});
-        for (mitigate::place_row const& p : places) {
-            if (p.node >= most_nodes) continue;
+        read_nodes(places);
+        beliefs_.clear();
+    }
+    // What follows from the slowdown of a node is worked out when that changes.
+    void read_nodes(std::span<mitigate::place_row const> places) {
+        bool is_as_before = places.size() == nodes_read_;
+        nodes_read_ = places.size();
+        for (std::uint32_t i = 0; i < places.size(); ++i) {
+            mitigate::place_row const& p = places[i];
+            if (p.node >= most_nodes) {
+                is_as_before = false;
+                continue;
+            }
             if (p.node >= nodes_.size()) nodes_.resize(p.node + std::size_t{1});
             slots_ += p.slots;
-            nodes_[p.node] = {.slow = believed(p.slow), .seen = p.slow, .now = p.slow_now, .hung = p.hung};
+            node_note& n = nodes_[p.node];
+            if (n.place != i || n.seen != p.slow) {
+                is_as_before = false;
+                double const slow = believed(p.slow);
+                n = {.slow = slow,
+                     .factor = siblings_.factor(0, 0, {.slowdown = slow}),
+                     .seen = p.slow,
+                     .place = i};
+            }
+            n.now = p.slow_now;
+            n.hung = p.hung;
+            n.late = false;
         }
+        if (is_as_before) return;
+        for (std::uint32_t node = 0; node < nodes_.size(); ++node) // those that are gone
+            if (std::uint32_t const at = nodes_[node].place; at >= places.size() || places[at].node != node)
+                nodes_[node] = {};
+        is_spread_fit_ = false;
+    }
+    void fit_spread() noexcept {
+        if (!is_spread_fit_) spread_.fit(places_);
+        is_spread_fit_ = true;
     }
 
     void sort_tasks(std::span<running_row const> running) {
-        order_.clear();
         reserve_for(order_, running.size());
+        order_.resize(running.size());
         for (std::size_t i = 0; i < running.size(); ++i)
-            order_.push_back(
-                {running[i].job, running[i].task, static_cast<std::uint32_t>(i), running[i].is_copy});
+            order_[i] = {running[i].job, running[i].task, static_cast<std::uint32_t>(i), running[i].is_copy};
         spread_sort(
             order_, dealt_, [](sorted_row const& r) { return r.job; },
             [](sorted_row const& r) { return r.task; },
@@ -364,6 +405,7 @@ class task_stage {
         }
         std::optional<job_end> end_of_job;
         if (goal.has_deadline()) end_of_job.emplace(goal.deadline, known ? outlook_.usual() : 1.0);
+        find_early(rows.size(), known, threshold);
         end_ = end_of_job ? &*end_of_job : nullptr;
         due_in_ = goal.deadline;
         std::size_t const copies_before = copies_running_;
@@ -468,6 +510,29 @@ class task_stage {
             named_[seen_[scan_.findings()[k].task]] = k + 1;
     }
 
+    // A chance to be late below which the costly predictions are skipped.
+    static constexpr double hardly_late = 0.1;
+    // The slowdowns for which one bound holds.
+    static constexpr std::array<double, 2> bounded_slow{1, 1.2};
+
+    // For a job of many tasks: the ages, relative to their factors, up to which its tasks are unlikely to be
+    // late and need no survival of their own.
+    void find_early(std::size_t tasks, bool known, double threshold) noexcept {
+        early_ = {};
+        constexpr std::size_t worth_it = 8;
+        if (!known || tasks < worth_it) return;
+        double chance = hardly_late;
+        if constexpr (by_rows) chance = (std::min)(chance, scan_.detector().chance);
+        for (std::size_t i = 0; i < early_.size(); ++i)
+            early_[i] = outlook_.early_for(threshold / bounded_slow[i], chance);
+    }
+    // Whether the chance to be late is certainly below both that and the detector's. The limit is at
+    // `threshold / slow` on the scale of the outlook.
+    [[nodiscard]] bool is_early(double age, double factor, double slow,
+                                place_odds const& odds) const noexcept {
+        std::size_t const bound = slow <= bounded_slow[0] ? 0 : 1;
+        return slow <= bounded_slow[bound] && age < factor * early_[bound] && !(odds.any() > 0);
+    }
     // Checks one task: its original, if that still runs, and its copies.
     void look_at_task(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
                       bool known, double threshold, task_book& book) {
@@ -494,40 +559,44 @@ class task_stage {
             if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
             return;
         }
-        double const factor = siblings_.factor(t.job, t.kind, {age, slow, t.input});
+        double const factor = factor_of(t, age, slow);
         double const limit = threshold * factor / slow, usual = outlook_.usual() * factor / slow;
         bool const hung = hangs(t.node);
-        predict::progress_worth worth;
-        bool by_progress = options_.use_progress && !hung && note && note->track.promise() > 0 &&
-                           (worth = progress_.worth(t.kind, note->track.reached)).tasks >= 3;
+        progress_beliefs::belief const* progress = nullptr;
+        if (options_.use_progress && !hung && note && note->track.promise() > 0)
+            progress = &beliefs_.of(progress_, t.kind, note->track.reached);
+        bool by_progress = progress != nullptr && progress->worth.tasks >= 3;
         place_odds const odds = // progress already reflects the node's speed
             hung || by_progress ? place_odds() : odds_of(t.node).given(outlook_, age / factor);
-        double chance = hung || age >= limit ? 1.0 : odds.most_of([&](double times) {
-            return outlook_.survival_after(age / (factor * times), limit / (factor * times));
-        });
-        predict::time_points left;
+        double chance = 1;
+        if (!hung && age < limit)
+            chance = is_early(age, factor, slow, odds) ? 0.0 : odds.most_of([&](double times) {
+                return outlook_.survival_after(age / (factor * times), limit / (factor * times));
+            });
         bool at_risk = false;
         if (end_ != nullptr) {
             std::optional<promised_tail> promise;
-            if (by_progress) promise.emplace(outlook_, factor, age, note->track, now, worth);
+            if (by_progress) promise.emplace(outlook_, factor, age, note->track, now, progress->worth);
             at_risk = add_to_end(now, running, rows, age, factor, odds,
                                  promise && !promise->is_void() ? &*promise : nullptr);
         }
         if (by_progress) {
-            double const doubt = std::sqrt(worth.variance), stale = note->track.since_promise(now);
-            double const promised = note->track.promise() * std::exp(-worth.bias);
+            double const stale = note->track.since_promise(now);
+            double const promised = note->track.promise() * progress->shrunk;
             // Most tasks are far from late; skip the costly prediction for them.
-            constexpr double unlikely = 0.1;
-            if (!at_risk && chance < unlikely && age - stale + promised * std::exp(2 * doubt) < limit)
+            if (!at_risk && chance < hardly_late && age - stale + promised * progress->stretched < limit)
                 by_progress = false;
         }
-        if (by_progress && !at_risk && age < limit && finding_ == nullptr &&
-            predict::is_soon_by_both(outlook_, factor, age, note->track, now, worth, limit - age)) {
+        if (!at_risk && (by_progress ? age < limit && finding_ == nullptr &&
+                                           predict::is_soon_by_both(outlook_, factor, age, note->track, now,
+                                                                    progress->worth, limit - age)
+                                     : !is_late(chance))) {
             if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
             return;
         }
+        predict::time_points left;
         if (by_progress) {
-            left = predict::left_by_both(outlook_, factor, age, note->track, now, worth);
+            left = predict::left_by_both(outlook_, factor, age, note->track, now, progress->worth);
             if (age < limit) {
                 double later = 0;
                 for (double const l : left.at) later += age + l > limit ? 1 : 0;
@@ -550,7 +619,7 @@ class task_stage {
                                 : comparison{age + left.quantile(0.5), limit, usual, "late for its siblings"};
         detect::late_cause cause;
         if (late) {
-            if (late_.empty()) spread_.fit(places_);
+            if (late_.empty()) fit_spread();
             cause = cause_of(now, t, note, age, factor, by_progress ? &left : nullptr);
             late_.push_back({t.row, range_of(left, 1), why, cause});
         }
@@ -610,7 +679,7 @@ class task_stage {
         points.at.fill(*left);
         detect::late_cause cause;
         double const slow = slow_of(t.node);
-        if (late_.empty()) spread_.fit(places_);
+        if (late_.empty()) fit_spread();
         if (known)
             cause = cause_of(now, t, note, task.elapsed,
                              siblings_.factor(t.job, t.kind, {task.elapsed, slow, t.input}), nullptr);
@@ -702,8 +771,12 @@ class task_stage {
     job_end* end_ = nullptr;                // of the current job, if it has a deadline,
     double due_in_ = 0, least_ = 0;         // which is so far away; and what `add` returned for its last task
     std::vector<node_note> nodes_{};
+    std::size_t nodes_read_ = 0; // in the last round
+    progress_beliefs beliefs_{};
+    std::array<double, bounded_slow.size()> early_{};
     node_crowds crowds_{};
     node_spread spread_{};
+    bool is_spread_fit_ = false;                    // to the places
     std::span<mitigate::place_row const> places_{}; // of this round
     std::vector<sorted_row> order_{};
     spread_sort_scratch<sorted_row> dealt_{};
