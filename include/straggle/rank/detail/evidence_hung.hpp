@@ -8,7 +8,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/grow.hpp>
-#include <straggle/base/spread_sort.hpp>
 #include <straggle/rank/detail/evidence_store.hpp>
 
 #include <algorithm>
