@@ -271,7 +271,7 @@ class task_reader {
         int const shift = 64 - std::countr_zero(slots);
         row_of_.assign(slots, no_index);
         auto const row_of = [&](std::uint64_t task) -> std::uint32_t& {
-            std::size_t at = static_cast<std::size_t>(task >> shift);
+            std::uint64_t at = task >> shift;
             while (row_of_[at] != no_index && rows_[row_of_[at]].task != task) at = (at + 1) & (slots - 1);
             return row_of_[at];
         };
