@@ -131,35 +131,42 @@ void BM_map(benchmark::State& state) {
 }
 
 // Not a rival but a bound: the two passes that a job's mean and deviation require, into tables of known size,
-// with nothing checked, counted or ranked, and sums that lose the variance of long durations.
-template <order How>
+// with nothing checked, counted or ranked, and sums that lose the variance of long durations. If it
+// `Compares`, also what any comparison of the nodes within a job requires: the logarithm of each duration,
+// its mean over the job, and how far each node lies from it; what joins the jobs is left out.
+template <order How, bool Compares = false>
 void BM_bare_passes(benchmark::State& state) {
     auto const records = history<double>(state, 1000, How);
     struct sums {
-        double n = 0, x = 0, xx = 0;
+        double n = 0, x = 0, xx = 0, log = 0;
     };
     struct scale {
-        double mean = 0, factor = 0;
+        double mean = 0, factor = 0, log = 0;
     };
     std::vector<sums> jobs(static_cast<std::size_t>(state.range(0) / state.range(1))), nodes(1000);
     std::vector<scale> scales(jobs.size());
-    auto const add = [](sums& s, double x) {
+    std::vector<double> logs(records.size());
+    auto const add = [](sums& s, double x, double log) {
         s.n += 1;
         s.x += x;
         s.xx += x * x;
+        if (Compares) s.log += log;
     };
     for (auto _ : state) {
         std::fill(jobs.begin(), jobs.end(), sums{});
         std::fill(nodes.begin(), nodes.end(), sums{});
-        for (auto const& r : records) add(jobs[r.job], r.duration);
+        for (std::size_t i = 0; i < records.size(); ++i) {
+            if (Compares) logs[i] = std::log(records[i].duration);
+            add(jobs[records[i].job], records[i].duration, logs[i]);
+        }
         for (std::size_t j = 0; j < jobs.size(); ++j) {
             sums const& s = jobs[j];
             double const mean = s.x / s.n;
-            scales[j] = {mean, 1 / std::sqrt(s.xx / s.n - mean * mean)};
+            scales[j] = {mean, 1 / std::sqrt(s.xx / s.n - mean * mean), s.log / s.n};
         }
-        for (auto const& r : records) {
-            scale const& s = scales[r.job];
-            add(nodes[r.node], (r.duration - s.mean) * s.factor);
+        for (std::size_t i = 0; i < records.size(); ++i) {
+            scale const& s = scales[records[i].job];
+            add(nodes[records[i].node], (records[i].duration - s.mean) * s.factor, logs[i] - s.log);
         }
         benchmark::DoNotOptimize(nodes.data());
     }
@@ -309,6 +316,7 @@ void with_map(std::string const& name) {
     named("straggle_double_scores_random", BM_straggle<double, order::random, false>, large);
     named("straggle_ticks_scores_random", BM_straggle<std::int64_t, order::random, false>, large);
     named("bare_passes_by_time", BM_bare_passes<order::by_time>, sizes);
+    named("bare_comparison_by_time", BM_bare_passes<order::by_time, true>, sizes);
     named("sort_by_time", BM_sort<order::by_time>, sizes);
     named("straggle_double_random", BM_straggle<double, order::random>, fitted);
     named("straggle_ticks_random", BM_straggle<std::int64_t, order::random>, fitted);

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -83,6 +84,23 @@ TEST_CASE("moments: accuracy in every order of arrival") {
         std::reverse(values.begin(), values.end());
         check(sum_of(values), row);
     }
+}
+
+TEST_CASE("moments: all values of a range at once have the same bits as one by one") {
+    std::vector<double> values;
+    for (int i = 0; i < 1600; ++i) values.push_back(1e6 + 0.37 * (i * 7919 % 1009));
+    for (std::size_t const before : {0u, 1u, 15u, 16u, 17u, 511u, 700u})
+        for (std::size_t const more : {0u, 1u, 15u, 16u, 500u, 512u, 900u}) {
+            auto const rest = std::span<double const>(values).subspan(before, more);
+            moments one_by_one, at_once;
+            for (std::size_t i = 0; i < before; ++i) {
+                one_by_one.add(values[i]);
+                at_once.add(values[i]);
+            }
+            for (double const x : rest) one_by_one.add(x);
+            at_once.add_all(rest, [](double x, std::size_t) { return x; });
+            CHECK(at_once.sums() == one_by_one.sums());
+        }
 }
 
 TEST_CASE("moments: accuracy when merged from random parts") {

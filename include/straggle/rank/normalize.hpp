@@ -55,14 +55,13 @@ template <std::ranges::input_range Attempts, class Fields, class Options = rank_
              detail::is_rank_options<Options>
 [[nodiscard]] auto normalize(Attempts&& attempts, Fields const& fields, Options const& options = {}) {
     using record_type = std::ranges::range_value_t<Attempts>;
-    using reader_type = detail::history_reader<record_type, Fields>;
+    using reader_type = detail::history_reader<record_type, Fields, true>;
     using normalizer = decltype(Options::normalizer);
     using value = detail::scored_t<detail::reading_t<Fields, record_type>, normalizer>;
     reader_type reader;
     detail::attempt_columns<value> columns;
     detail::read_plan const plan{.first_of_task = options.counted == completions::first_of_task,
-                                 .inputs = input_normalizer<normalizer>,
-                                 .records = true};
+                                 .inputs = input_normalizer<normalizer>};
     reader.read(attempts, fields, plan, columns);
     detail::batch_scorer<value, normalizer> scorer;
     std::vector<double> scores;

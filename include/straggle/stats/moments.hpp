@@ -9,6 +9,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -26,6 +27,25 @@ class shifted_sums {
         block_ += d * d;
         ++n_;
         return n_ % 512 == 0 || n_ == 16;
+    }
+    // Adds value(i) for all i below a size, as `add` and `settle` do.
+    template <class Value>
+    STRAGGLE_ALWAYS_INLINE constexpr void add_all(std::size_t size, Value&& value, double& squares) {
+        for (std::size_t i = 0; i < size;) {
+            if (n_ == 0) origin_ = value(i);
+            std::uint64_t const to_settle = (n_ < 16 ? 16 : 512 - n_ % 512 + n_) - n_;
+            std::size_t const end = size - i < to_settle ? size : i + static_cast<std::size_t>(to_settle);
+            n_ += end - i;
+            double s1 = s1_, block = block_;
+            for (; i < end; ++i) {
+                double const d = value(i) - origin_;
+                s1 += d;
+                block += d * d;
+            }
+            s1_ = s1;
+            block_ = block;
+            if (n_ % 512 == 0 || n_ == 16) settle(squares);
+        }
     }
     // Ends a block: `squares` is the sum over all earlier blocks.
     constexpr void settle(double& squares) noexcept {
@@ -121,6 +141,11 @@ class moments {
     /// Adds one value.
     constexpr void add(double x) noexcept {
         if (sums_.add(x)) sums_.settle(squares_);
+    }
+    /// Adds the value of every item of a range, value(item, place): the same bits as one by one, but faster.
+    template <class Items, class Value>
+    constexpr void add_all(Items const& items, Value&& value) {
+        sums_.add_all(items.size(), [&](std::size_t i) { return value(items[i], i); }, squares_);
     }
 
     /// Adds all values of another object.

@@ -36,6 +36,7 @@ struct unscored_attempt {
 template <class Value>
 struct attempt_columns {
     std::size_t jobs = 0, nodes = 0; // how many are numbered
+    std::size_t row_nodes = 0;       // those before the first that only has killed attempts
     std::vector<attempt_row<Value>> rows;
     std::vector<unscored_attempt<Value>> others;
     std::vector<double> inputs;         // by row if they were read; 0: unknown

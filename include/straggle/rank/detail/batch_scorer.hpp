@@ -100,11 +100,12 @@ class batch_scorer {
         return span_of(siblings_.data() + first, ends_[job] - first);
     }
 
-    std::vector<sibling> siblings_;
+    std::vector<sibling> siblings_;      // may be longer
     std::vector<std::uint32_t> ends_;    // of jobs
-    std::vector<std::uint32_t> cell_of_; // by node: index of its cell; stale if that cell is of another node
+    std::vector<std::uint32_t> cell_of_; // by node: `cells_before_` + index of its cell, less if it has none
+    std::uint32_t cells_before_ = 0;     // of the current job
     std::size_t used_cells_ = 0;
-    std::vector<cell> cells_; // of the current job, like the members below
+    std::vector<cell> cells_; // of the current job, like the members below; may be longer
     std::vector<cell_sums> sums_;
     std::vector<double> values_, scratch_;
     std::vector<timed_attempt> timed_;
@@ -117,7 +118,9 @@ void batch_scorer<Value, Normalizer>::score(attempt_columns<Value>& attempts, No
     group(attempts);
     effects.clear();
     scores.assign(attempts.nodes, {});
-    cell_of_.resize(attempts.nodes);
+    cell_of_.assign(attempts.nodes, 0);
+    cells_before_ = 1;
+    used_cells_ = 0;
     bool const by_input =
         slowdowns && !per_input &&
         std::any_of(attempts.inputs.begin(), attempts.inputs.end(), [](double input) { return input > 0; });
@@ -181,20 +184,21 @@ void batch_scorer<Value, Normalizer>::group(attempt_columns<Value>& attempts) {
         if (a.node != b.node) return a.node < b.node;
         return a.value != b.value ? a.value < b.value : a.censored < b.censored;
     });
-    ends_.assign(attempts.jobs + 1, 0);
-    cell_of_.assign(attempts.nodes, 0);
-    for (auto const& row : attempts.rows) {
-        ++ends_[row.job + std::size_t{1}];
-        cell_of_[row.node] = 1;
-    }
+    // All nodes of rows are used, except that one may have lost its only row to a faster attempt.
+    bool const are_all = attempts.counts.superseded == 0;
+    cell_of_.assign(attempts.nodes, are_all ? 1 : 0);
+    if (!are_all)
+        for (auto const& row : attempts.rows) cell_of_[row.node] = 1;
     used_nodes.clear();
-    for (std::uint32_t node = 0; node < attempts.nodes; ++node)
+    for (std::uint32_t node = 0; node < attempts.row_nodes; ++node)
         if (cell_of_[node] != 0) used_nodes.push_back(node);
-    for (std::size_t job = 0; job < attempts.jobs; ++job) ends_[job + 1] += ends_[job];
     if constexpr (per_input) divide_by_input(attempts);
-    siblings_.resize(attempts.rows.size());
-    sibling* const to = siblings_.data();
+    ends_.assign(attempts.jobs + 1, 0);
     std::uint32_t *const ends = ends_.data(), i = 0;
+    for (auto const& row : attempts.rows) ++ends[row.job + std::size_t{1}];
+    for (std::size_t job = 0; job < attempts.jobs; ++job) ends[job + 1] += ends[job];
+    if (siblings_.size() < attempts.rows.size()) siblings_.resize(attempts.rows.size());
+    sibling* const to = siblings_.data();
     for (auto const& row : attempts.rows) to[ends[row.job]++] = {row.value, row.node, i++};
 }
 
@@ -216,13 +220,16 @@ template <class Value, class Normalizer>
 void batch_scorer<Value, Normalizer>::find_cells(std::span<sibling const> siblings, bool timed) {
     if (cells_.size() < siblings.size()) cells_.resize(siblings.size());
     cell* const cells = cells_.data();
+    std::uint32_t* const cell_of = cell_of_.data();
+    cells_before_ += static_cast<std::uint32_t>(used_cells_);
+    std::uint32_t const before = cells_before_;
     std::uint32_t used = 0;
     sums_.clear();
     for (sibling const& s : siblings) {
-        std::uint32_t& at = cell_of_[s.node];
-        if (at >= used || cells[at].node != s.node) {
-            at = used++;
-            cells[at] = {s.value, s.node, alone};
+        std::uint32_t const at = cell_of[s.node] - before; // not below `used` if it has none
+        if (at >= used) {
+            cell_of[s.node] = before + used;
+            cells[used++] = {s.value, s.node, alone};
             continue;
         }
         cell& c = cells[at];
@@ -242,7 +249,6 @@ void batch_scorer<Value, Normalizer>::find_cells(std::span<sibling const> siblin
 
 template <class Value, class Normalizer>
 void batch_scorer<Value, Normalizer>::compare_cells() {
-    effects.begin_job(used_cells_);
     for (cell const& c : span_of(cells_.data(), used_cells_))
         if (c.sums == alone)
             effects.add(c.node, static_cast<double>(c.first));
@@ -300,7 +306,7 @@ status batch_scorer<Value, Normalizer>::score_each(core_type const& how, std::sp
                                                    Use&& use) {
     if constexpr (by_moments) {
         std::conditional_t<std::integral<Value>, stats::tick_moments, stats::moments> durations;
-        for (sibling const& s : siblings) durations.add(s.value);
+        durations.add_all(siblings, [](sibling const& s, std::size_t) { return s.value; });
         auto const fitted = how.fit(durations);
         if (!fitted) return fitted.reason();
         for (sibling const& s : siblings) use(s, (*fitted)(s.value));

@@ -37,12 +37,22 @@ struct effect_cell {
     }
 };
 
+// The cell of a task that is the only one of its job on its node, where inputs do not matter. Most cells of a
+// history are of this kind, and what memory they take decides how long it takes to compare them.
+struct lone_task {
+    std::uint32_t node = 0;
+    std::int32_t ticks = 0; // log of its length
+
+    [[nodiscard]] double mean() const noexcept { return ticks * nats_per_tick; }
+};
+
 // The attempts of one job, or of one stretch of it.
 struct effect_group {
     std::uint64_t job = 0;
     std::uint64_t window = 0; // window in which it was closed
     double closed = 0;        // attempts that started by then and end later are late
     std::uint32_t cells = 0;
+    std::uint32_t lone = 0; // further cells, of lone tasks; only of jobs that are solved for once
     float input = 0;        // mean log input of the tasks
     std::uint64_t kind = 0; // jobs of a kind depend on input in the same way
     double variance = 0;    // of one task, for unfinished ones
@@ -109,31 +119,70 @@ struct node_effect {
     [[nodiscard]] bool is_enough() const noexcept { return are_enough(tasks, groups); }
 };
 
-// Nodes that must not serve as a yardstick: they differ from themselves by more than chance, for example
-// because their speed changed.
-using apart_nodes = std::vector<unsigned char>;
+// By node: whether it must not serve as a yardstick, since it differs from itself by more than chance, for
+// example because its speed changed. Empty if no node is apart.
+using apart_nodes = std::span<std::uint8_t const>;
+
+// The sum of term(item) for all items, in chains of additions that do not wait for each other.
+template <class Item, class Term>
+[[nodiscard]] STRAGGLE_ALWAYS_INLINE double sum_over(std::span<Item const> items, Term&& term) noexcept {
+    double a = 0, b = 0, c = 0, d = 0;
+    std::size_t i = 0;
+    for (; i + 4 <= items.size(); i += 4) {
+        a += term(items[i]);
+        b += term(items[i + 1]);
+        c += term(items[i + 2]);
+        d += term(items[i + 3]);
+    }
+    for (; i < items.size(); ++i) a += term(items[i]);
+    return (a + b) + (c + d);
+}
+
+// All cells of one group.
+struct own_cells {
+    std::span<lone_task const> lone;
+    std::span<effect_cell const> cells;
+
+    // Calls visit(node, tasks, mean) for each.
+    template <class Visit>
+    STRAGGLE_ALWAYS_INLINE void for_each(Visit&& visit) const {
+        for (lone_task const& t : lone) visit(t.node, 1.0, t.mean());
+        for (effect_cell const& c : cells) visit(c.node, c.tasks, c.mean);
+    }
+};
 
 // Finds the shift of a group, given the effects.
-inline void find_shift(effect_group& g, std::span<effect_cell const> cells, std::span<double const> values,
-                       apart_nodes const& apart) noexcept {
-    double sum = 0, base = 0, all = 0;
-    for (effect_cell const& c : cells) {
-        double const off = c.tasks * (c.mean - values[c.node]);
-        all += off;
-        if (apart[c.node] != 0) continue;
-        sum += off;
-        base += c.tasks;
-    }
+inline void find_shift(effect_group& g, own_cells const& own, std::span<double const> values,
+                       apart_nodes apart) noexcept {
+    double const* const value = values.data();
+    double const all =
+        sum_over(own.lone, [value](lone_task const& t) { return t.mean() - value[t.node]; }) +
+        sum_over(own.cells, [value](effect_cell const& c) { return c.tasks * (c.mean - value[c.node]); });
+    double sum = apart.empty() ? all : 0.0, base = apart.empty() ? g.tasks : 0.0;
+    if (!apart.empty())
+        own.for_each([&](std::uint32_t node, double tasks, double mean) {
+            if (apart[node] != 0) return;
+            sum += tasks * (mean - value[node]);
+            base += tasks;
+        });
     g.is_without = base > 0;
     g.base = g.is_without ? base : g.tasks;
     g.shift = g.is_without ? sum / base : g.tasks > 0 ? all / g.tasks : 0.0;
 }
-// A cell's share in its own yardstick: 1 if there is no other.
-[[nodiscard]] inline double own_share(effect_group const& g, effect_cell const& cell,
-                                      apart_nodes const& apart) noexcept {
-    if (!(cell.tasks > 0)) return 1;
-    return g.is_without && apart[cell.node] != 0 ? 0.0 : cell.tasks / g.base;
-}
+// The share of each cell of a group in its own yardstick: 1 if there is no other.
+class own_shares {
+  public:
+    own_shares(effect_group const& g, apart_nodes apart) noexcept
+        : per_task_(1 / g.base), apart_(g.is_without ? apart : apart_nodes{}) {}
+    [[nodiscard]] STRAGGLE_ALWAYS_INLINE double operator()(std::uint32_t node, double tasks) const noexcept {
+        if (!(tasks > 0)) return 1;
+        return !apart_.empty() && apart_[node] != 0 ? 0.0 : tasks * per_task_;
+    }
+
+  private:
+    double per_task_;
+    apart_nodes apart_;
+};
 [[nodiscard]] inline bool is_compared(double share) noexcept {
     return share < 1 - 1e-9;
 }
@@ -145,12 +194,10 @@ struct effect_sums {
     double weight = 0, squared_weight = 0;      // of jobs: tasks times the share of their siblings elsewhere
     std::uint32_t groups = 0;
 
-    // @param share the cell's share in the shift
-    void add(effect_group const& g, effect_cell const& cell, double share) noexcept {
-        take(g, cell, share, 1);
-    }
-    void remove(effect_group const& g, effect_cell const& cell, double share) noexcept {
-        take(g, cell, share, -1);
+    // A cell: its tasks, how far they lie beyond the shift, and its share in it.
+    STRAGGLE_ALWAYS_INLINE void add(double n, double off, double share) noexcept { take(n, off, share, 1); }
+    STRAGGLE_ALWAYS_INLINE void remove(double n, double off, double share) noexcept {
+        take(n, off, share, -1);
     }
     // Sum over jobs of the squared joint deviation of a job's tasks, at a value of the effect.
     [[nodiscard]] double squares_at(double value) const noexcept {
@@ -167,9 +214,8 @@ struct effect_sums {
     }
 
   private:
-    void take(effect_group const& g, effect_cell const& cell, double share, int sign) noexcept {
-        double const n = sign * cell.tasks, off = cell.mean - g.shift, nn = n * cell.tasks;
-        double const w = n * (1 - share);
+    STRAGGLE_ALWAYS_INLINE void take(double all, double off, double share, int sign) noexcept {
+        double const n = sign * all, nn = n * all, w = n * (1 - share);
         tasks += n;
         sum += n * off;
         square += nn;
@@ -186,7 +232,7 @@ struct effect_sums {
 // are the sums of a node. Calls `reached(node)` for each node that needs older groups.
 template <class Recent, class Reached>
 void reach_back(std::span<effect_group const> groups, std::span<effect_cell const> cells,
-                std::uint64_t recent_from, apart_nodes const& apart, Recent&& recent, Reached&& reached) {
+                std::uint64_t recent_from, apart_nodes apart, Recent&& recent, Reached&& reached) {
     std::size_t c = cells.size();
     for (std::size_t k = groups.size(); k-- > 0;) {
         effect_group const& g = groups[k];
@@ -194,29 +240,34 @@ void reach_back(std::span<effect_group const> groups, std::span<effect_cell cons
             c -= g.cells;
             continue;
         }
+        own_shares const shares(g, apart);
         for (std::size_t const first = c - g.cells; c > first;) {
             effect_cell const& cell = cells[--c];
             effect_sums& s = recent(cell.node);
             if (can_show_change(s.tasks, s.groups)) continue;
-            double const share = own_share(g, cell, apart);
+            double const share = shares(cell.node, cell.tasks);
             if (!is_compared(share)) continue;
-            s.add(g, cell, share);
+            s.add(cell.tasks, cell.mean - g.shift, share);
             reached(cell.node);
         }
     }
 }
 
 // Nodes with tasks in the same group are compared.
+inline void link_cells(node_links& links, own_cells const& own) noexcept {
+    if (links.are_all_joined()) return; // nearly always, after a few groups
+    std::uint32_t first = node_links::somewhere;
+    own.for_each([&](std::uint32_t node, double tasks, double) {
+        if (!(tasks > 0)) return;
+        if (first == node_links::somewhere) first = node;
+        links.join(first, node);
+    });
+}
 inline void link_groups(node_links& links, std::span<effect_group const> groups,
                         std::span<effect_cell const> cells) noexcept {
-    std::size_t c = 0;
     for (effect_group const& g : groups) {
-        effect_cell const* first = nullptr;
-        for (std::size_t end = c + g.cells; c < end; ++c) {
-            if (!(cells[c].tasks > 0)) continue;
-            if (first == nullptr) first = &cells[c];
-            links.join(first->node, cells[c].node);
-        }
+        link_cells(links, {{}, cells.first(g.cells)});
+        cells = cells.subspan(g.cells);
     }
 }
 
@@ -294,7 +345,7 @@ class effect_past {
     }
     // Adds newly finished groups, and ages older ones. False if everything must be solved again.
     bool follow(std::span<effect_group> groups, std::span<effect_cell const> cells, std::uint64_t window,
-                std::span<double const> values, apart_nodes const& apart) {
+                std::span<double const> values, apart_nodes apart) {
         if (!is_valid_ || groups.size() < groups_ || window < window_ || window - solved_at_ >= 8)
             return false;
         double const moved = moved_by(values);
@@ -314,7 +365,7 @@ class effect_past {
     }
     // After a full solution: sums over all finished groups, with the shifts found.
     void sum_up(std::span<effect_group> groups, std::span<effect_cell const> cells, std::uint64_t window,
-                std::span<double const> values, apart_nodes const& apart) {
+                std::span<double const> values, apart_nodes apart) {
         add_up(groups, cells, window, values, apart);
         solved_at_ = window;
         solved_cells_ = cells_;
@@ -349,7 +400,7 @@ class effect_past {
     }
     // Recomputes the shifts and sums of all finished groups.
     void add_up(std::span<effect_group> groups, std::span<effect_cell const> cells, std::uint64_t window,
-                std::span<double const> values, apart_nodes const& apart) {
+                std::span<double const> values, apart_nodes apart) {
         clear(values.size());
         groups_ = cells_ = recent_group_ = recent_cell_ = 0;
         window_ = window;
@@ -367,24 +418,25 @@ class effect_past {
         shifted_at_.assign(values.begin(), values.end());
     }
     void age(std::span<effect_group const> groups, std::span<effect_cell const> cells, std::uint64_t window,
-             apart_nodes const& apart) {
+             apart_nodes apart) {
         window_ = window;
         std::uint64_t const from = recent_from(groups, window);
-        for (; recent_group_ < groups_ && groups[recent_group_].window < from; ++recent_group_)
-            for (std::size_t end = recent_cell_ + groups[recent_group_].cells; recent_cell_ < end;
-                 ++recent_cell_) {
-                effect_group const& g = groups[recent_group_];
+        for (; recent_group_ < groups_ && groups[recent_group_].window < from; ++recent_group_) {
+            effect_group const& g = groups[recent_group_];
+            own_shares const shares(g, apart);
+            for (std::size_t end = recent_cell_ + g.cells; recent_cell_ < end; ++recent_cell_) {
                 effect_cell const& cell = cells[recent_cell_];
-                double const share = own_share(g, cell, apart);
+                double const share = shares(cell.node, cell.tasks);
                 if (!is_compared(share)) continue;
                 node_sums& n = nodes_[cell.node];
                 n.is_long = n.is_long || (reaches_back_ &&
                                           !can_show_change(n.recent.tasks - cell.tasks, n.recent.groups - 1));
-                if (!n.is_long) n.recent.remove(g, cell, share);
+                if (!n.is_long) n.recent.remove(cell.tasks, cell.mean - g.shift, share);
             }
+        }
     }
     void take(std::span<effect_group> groups, std::span<effect_cell const> cells,
-              std::span<double const> values, apart_nodes const& apart) {
+              std::span<double const> values, apart_nodes apart) {
         link_groups(links_, groups.subspan(groups_), cells.subspan(cells_));
         for (; groups_ < groups.size(); ++groups_) {
             effect_group& g = groups[groups_];
@@ -392,15 +444,16 @@ class effect_past {
             cells_ += g.cells;
             squares_ += g.squares;
             freedom_ += g.freedom;
-            find_shift(g, own, values, apart);
+            find_shift(g, {{}, own}, values, apart);
+            own_shares const shares(g, apart);
             bool const lately = groups_ >= recent_group_;
             for (effect_cell const& cell : own) {
-                double const share = own_share(g, cell, apart);
+                double const share = shares(cell.node, cell.tasks);
                 if (!is_compared(share)) continue;
                 node_sums& n = nodes_[cell.node];
                 n.share = (std::max)(n.share, share);
-                n.all.add(g, cell, share);
-                if (lately) n.recent.add(g, cell, share);
+                n.all.add(cell.tasks, cell.mean - g.shift, share);
+                if (lately) n.recent.add(cell.tasks, cell.mean - g.shift, share);
             }
         }
     }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/rank/detail/attempt_columns.hpp>
@@ -29,8 +30,8 @@ using job_key_t = field_value_t<decltype(Fields::job), Record>;
 template <class Fields, class Record>
 using node_key_t = field_value_t<decltype(Fields::node), Record>;
 
-// Numbers names in order of first appearance. Those of small integers are in a table of their own, four times
-// faster.
+// Numbers names in order of first appearance. Those of small integers are in a table of their own, several
+// times faster.
 template <class Id>
 class name_numbers {
   public:
@@ -38,46 +39,80 @@ class name_numbers {
     static constexpr std::uint32_t none = interner<Id>::none;
 
     void clear() noexcept {
-        names_.clear();
+        ids_.clear();
         direct_.clear();
+        reach_ = 0;
+        numbers_.clear();
+        names_.clear();
     }
-    [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
-    [[nodiscard]] Id const& operator[](std::size_t i) const { return names_[static_cast<std::uint32_t>(i)]; }
-    [[nodiscard]] std::uint32_t find(key_type id) const { return names_.find(id); }
+    [[nodiscard]] std::size_t size() const noexcept { return is_direct ? ids_.size() : names_.size(); }
+    [[nodiscard]] Id const& operator[](std::size_t i) const {
+        if constexpr (is_direct)
+            return ids_[i];
+        else
+            return names_[static_cast<std::uint32_t>(i)];
+    }
+    [[nodiscard]] std::uint32_t find(key_type id) const {
+        if constexpr (is_direct) {
+            std::uint32_t const number = glance(static_cast<std::uint64_t>(id));
+            return number == none ? find_large(id) : number;
+        } else {
+            return names_.find(id);
+        }
+    }
 
     STRAGGLE_ALWAYS_INLINE std::uint32_t insert(key_type id) {
-        if constexpr (std::integral<Id>) {
-            auto const at = static_cast<std::uint64_t>(id);
-            if (at < direct_.size() && direct_[at] != none) [[likely]]
-                return direct_[at];
-            return insert_further(id, at);
+        if constexpr (is_direct) {
+            std::uint32_t const number = glance(static_cast<std::uint64_t>(id));
+            if (number != none) [[likely]]
+                return number;
+            return insert_further(id, static_cast<std::uint64_t>(id));
         } else {
             return names_.insert(id);
         }
     }
 
   private:
+    static constexpr bool is_direct = std::integral<Id>;
+
+    [[nodiscard]] STRAGGLE_ALWAYS_INLINE std::uint32_t glance(std::uint64_t at) const noexcept {
+        return at < reach_ ? direct_[at] : none;
+    }
+    [[nodiscard]] std::uint32_t find_large(key_type id) const {
+        std::uint32_t const place = names_.size() == 0 ? none : names_.find(id);
+        return place == none ? none : numbers_[place];
+    }
     STRAGGLE_NEVER_INLINE std::uint32_t insert_further(key_type id, std::uint64_t at) {
-        std::uint32_t const number = names_.insert(id);
-        if (at < 2 * names_.size() + 1024) {
-            if (at >= direct_.size()) direct_.resize(2 * names_.size() + 1024, none);
+        if (std::uint32_t const known = find_large(id); known != none) return known;
+        STRAGGLE_EXPECTS(ids_.size() < none);
+        auto const number = static_cast<std::uint32_t>(ids_.size());
+        ids_.push_back(id);
+        if (std::size_t const reach = 2 * ids_.size() + 1024; at < reach) {
+            if (at >= reach_) direct_.resize(reach_ = reach, none);
             direct_[at] = number;
+        } else {
+            names_.insert(id);
+            numbers_.push_back(number);
         }
         return number;
     }
 
-    interner<Id> names_;
-    std::vector<std::uint32_t> direct_; // by integer
+    std::vector<Id> ids_;                // by number
+    std::vector<std::uint32_t> direct_;  // by integer
+    std::size_t reach_ = 0;              // its size
+    interner<Id> names_;                 // all names, or those of integers that are large when they appear
+    std::vector<std::uint32_t> numbers_; // of those integers
 };
 
 // What to read.
 struct read_plan {
     bool first_of_task = false; // only the first completion of each task is used
     bool others = false;        // keep what is superseded or killed
-    bool inputs = false, records = false;
+    bool inputs = false;
 };
 
-template <class Record, class Fields>
+// With `Numbered`, notes which record each row is from.
+template <class Record, class Fields, bool Numbered = false>
 class history_reader {
   public:
     using job_id = owned_identifier_t<job_key_t<Fields, Record>>;
@@ -110,15 +145,17 @@ class history_reader {
                                           !is_new(fields, attempt, plan, row, place, to))
                                           return;
                                   to.rows.push_back(row);
-                                  if (plan.inputs) {
-                                      to.inputs.push_back(read_input(fields, attempt));
-                                      note_kind(fields, attempt, row.job, to);
-                                  }
-                                  if (plan.records) to.records.push_back(place);
+                                  if constexpr (given<decltype(Fields::input)>)
+                                      if (plan.inputs) {
+                                          to.inputs.push_back(read_input(fields, attempt));
+                                          note_kind(fields, attempt, row.job, to);
+                                      }
+                                  if constexpr (Numbered) to.records.push_back(place);
                               });
             }
             ++place;
         }
+        to.row_nodes = nodes_.size();
         place_killed(to);
         to.jobs = jobs_.size();
         to.nodes = nodes_.size();
@@ -164,7 +201,7 @@ class history_reader {
                 std::swap(to.inputs[at], input);
                 note_kind(fields, attempt, row.job, to);
             }
-            if (plan.records) to.records[at] = place;
+            if constexpr (Numbered) to.records[at] = place;
         }
         if (plan.others) to.others.push_back({loser.value, loser.job, loser.node, log_input(input), false});
         return false;

@@ -54,33 +54,36 @@ class job_effects {
     void clear() noexcept {
         groups_.clear();
         cells_.clear();
-        begin_ = 0;
+        lone_.clear();
+        begin_ = lone_begin_ = 0;
         open_ = {};
         inputs_ = {};
     }
-    // Starts a job on at most this many nodes.
-    void begin_job(std::size_t nodes) { cells_.resize(begin_ + nodes); }
     // A task that is the only one on its node in the current job.
     STRAGGLE_ALWAYS_INLINE void add(std::uint32_t node, double duration) {
-        if (duration > 1e-300)
-            cells_[begin_ + open_.cells++] = {
-                .node = node, .tasks = 1, .mean = log_ticks(duration) * nats_per_tick};
+        if (duration > 1e-300) lone_.push_back({node, log_ticks(duration)});
     }
     // All tasks of a node in the current job.
     void add(std::uint32_t node, log_times const& times) {
         if (times.tasks == 0) return;
-        cells_[begin_ + open_.cells++] = {
-            .node = node, .tasks = static_cast<double>(times.tasks), .mean = times.mean()};
+        cells_.push_back({.node = node, .tasks = static_cast<double>(times.tasks), .mean = times.mean()});
         open_.squares += times.spread();
         open_.freedom += times.tasks - 1;
     }
     void close_job() {
-        if (open_.cells < 2) open_.cells = 0;
-        cells_.resize(begin_ + open_.cells);
-        for (std::size_t c = begin_; c < cells_.size(); ++c) open_.tasks += cells_[c].tasks;
-        if (open_.cells != 0) groups_.push_back(open_);
+        auto const own = std::span<effect_cell const>(cells_).subspan(begin_);
+        open_.cells = static_cast<std::uint32_t>(own.size());
+        open_.lone = static_cast<std::uint32_t>(lone_.size() - lone_begin_);
+        open_.tasks = open_.lone + sum_over(own, [](effect_cell const& c) { return c.tasks; });
+        if (open_.cells + open_.lone < 2) {
+            cells_.resize(begin_);
+            lone_.resize(lone_begin_);
+        } else {
+            groups_.push_back(open_);
+        }
         open_ = {};
         begin_ = cells_.size();
+        lone_begin_ = lone_.size();
     }
     // A whole job that includes unfinished attempts, or has inputs.
     void add_job(std::span<timed_attempt const> attempts, std::size_t nodes, std::uint64_t kind = 0) {
@@ -97,26 +100,32 @@ class job_effects {
     // Merges another object; `place[i]` is this object's number for its node i, or `nowhere`.
     static constexpr std::uint32_t nowhere = 0xffffffffu;
     void append(job_effects const& other, std::span<std::uint32_t const> place) {
-        std::size_t c = 0;
-        for (effect_group g : other.groups_) {
-            std::size_t const end = c + g.cells;
-            g.cells = 0;
-            for (; c < end; ++c) {
-                effect_cell cell = other.cells_[c];
+        std::size_t c = 0, l = 0;
+        // Keeps the cells of nodes that are not nowhere, of one kind; returns their number.
+        auto const keep = [place](auto const& from, std::size_t& at, std::uint32_t count, auto& to,
+                                  auto&& drop) {
+            std::size_t const before = to.size();
+            for (std::size_t const end = at + count; at < end; ++at) {
+                auto cell = from[at];
                 cell.node = place[cell.node];
-                if (cell.node == nowhere) {
-                    g.tasks -= cell.tasks;
-                    continue;
-                }
-                cells_.push_back(cell);
-                ++g.cells;
+                if (cell.node == nowhere)
+                    drop(cell);
+                else
+                    to.push_back(cell);
             }
+            return static_cast<std::uint32_t>(to.size() - before);
+        };
+        for (effect_group g : other.groups_) {
+            g.cells =
+                keep(other.cells_, c, g.cells, cells_, [&](effect_cell const& x) { g.tasks -= x.tasks; });
+            g.lone = keep(other.lone_, l, g.lone, lone_, [&](lone_task const&) { g.tasks -= 1; });
             groups_.push_back(g);
             correct_inputs({&groups_.back(), 1}, span_of(cells_).last(g.cells), g.kind,
                            -other.inputs_.slope(g.kind));
         }
         inputs_.merge(other.inputs_);
         begin_ = cells_.size();
+        lone_begin_ = lone_.size();
     }
     // After the last `append`: corrects all jobs by what they show together.
     void settle_inputs() {
@@ -129,7 +138,7 @@ class job_effects {
         // Solved once: no sums to continue from, and no jobs that are more recent than others.
         constexpr std::uint64_t after_all = static_cast<std::uint64_t>(-1);
         solver_.forget();
-        solver_.solve({}, {groups_, span_of(cells_)}, after_all, {}, effects_);
+        solver_.solve({}, {groups_, span_of(cells_), span_of(lone_)}, after_all, {}, effects_);
     }
     [[nodiscard]] slowdown slowdown_of(std::size_t node) const noexcept {
         node_effect const& e = effects_[node];
@@ -140,7 +149,8 @@ class job_effects {
     std::vector<effect_group> groups_;
     std::vector<effect_cell> cells_;
     effect_group open_;
-    std::size_t begin_ = 0; // index of the first cell of the current job
+    std::vector<lone_task> lone_;
+    std::size_t begin_ = 0, lone_begin_ = 0; // indices of the first cells of the current job
     std::vector<node_effect> effects_;
     effect_solver solver_;
     input_slopes inputs_;

@@ -44,6 +44,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 struct compared_jobs {
     std::span<effect_group> groups;
     std::span<effect_cell const> cells;
+    std::span<lone_task const> lone{};
 };
 
 // Two-way model: log time = group + node, by least squares with equal weight for each task, solved by
@@ -68,7 +69,7 @@ class effect_solver {
         value_.resize(effects.size());
         apart_.resize(effects.size(), 0);
         bool const is_all = finished.cells.size() + unfinished.cells.size() <= cheap ||
-                            !past_.follow(finished.groups, finished.cells, window, span_of(value_), apart_);
+                            !past_.follow(finished.groups, finished.cells, window, span_of(value_), apart());
         std::array<compared_jobs, 2> const all{finished, unfinished};
         auto const open = std::span(all).subspan(is_all ? 0 : 1);
         if (is_all) {
@@ -76,11 +77,12 @@ class effect_solver {
             // Do not start from the last solution: the same input must give the same bits.
             std::fill(value_.begin(), value_.end(), 0.0);
             std::fill(apart_.begin(), apart_.end(), std::uint8_t{0});
+            is_any_apart_ = false;
             fit(open);
         }
         links_ = past_.links();
         links_.grow(effects.size());
-        for (compared_jobs const& jobs : open) link_groups(links_, jobs.groups, jobs.cells);
+        for_each_group(open, [this](effect_group&, own_cells const& own) { link_cells(links_, own); });
         if (!is_all) improve(open);
         std::uint64_t const recent_from = effect_past::recent_from(finished.groups, window);
         add_up(open, recent_from);
@@ -92,7 +94,7 @@ class effect_solver {
         }
         if (is_all && past_.reaches_back())
             reach_back(
-                finished.groups, finished.cells, recent_from, apart_,
+                finished.groups, finished.cells, recent_from, apart(),
                 [this](std::uint32_t node) -> effect_sums& { return recent_[node]; }, [](std::uint32_t) {});
         for (std::size_t i = 0; i < effects.size(); ++i) {
             node_effect& e = effects[i] = {};
@@ -107,7 +109,7 @@ class effect_solver {
         if (!is_all) return;
         for (std::size_t i = 0; i < value_.size(); ++i)
             if (effects[i].groups != 0) value_[i] = effects[i].whole;
-        past_.sum_up(finished.groups, finished.cells, window, span_of(value_), apart_);
+        past_.sum_up(finished.groups, finished.cells, window, span_of(value_), apart());
     }
     // A finished group has changed.
     void forget() noexcept { past_.forget(); }
@@ -129,6 +131,8 @@ class effect_solver {
         a.expect(self.apart_.size() == self.value_.size());
         for (double const x : self.value_) a.expect(std::fabs(x) < most_log);
         for (std::uint8_t const x : self.apart_) a.expect(x <= 1);
+        if constexpr (Archive::reads)
+            self.is_any_apart_ = std::find(self.apart_.begin(), self.apart_.end(), 1) != self.apart_.end();
     }
     // After reading: whether it can be that of these groups.
     bool resume(std::size_t nodes, std::span<effect_group const> groups, std::span<effect_cell const> cells,
@@ -138,24 +142,27 @@ class effect_solver {
 
   private:
     // What `fit` goes over in each round: the cells that determine a shift, and where those of a group end.
-    // Compact, because memory traffic dominates these rounds.
+    // Compact, because each round visits all of them twice. Of a cell of one task, as most are, only the node
+    // is listed.
     struct term {
-        float tasks = 0;
+        double tasks = 0;
         std::uint32_t node = 0;
     };
     struct side {
         double per_task; // 1 / tasks in all
-        std::size_t end;
+        std::size_t lone_end, several_end;
     };
 
     // Calls visit(group, its cells) for groups that compare nodes.
     template <class Visit>
     static void for_each_group(std::span<compared_jobs const> jobs, Visit&& visit) {
         for (compared_jobs const& part : jobs) {
-            std::size_t c = 0;
+            std::size_t c = 0, l = 0;
             for (effect_group& g : part.groups) {
-                if (g.cells > 1) visit(g, part.cells.subspan(c, g.cells));
+                if (g.lone + g.cells > 1)
+                    visit(g, own_cells{part.lone.subspan(l, g.lone), part.cells.subspan(c, g.cells)});
                 c += g.cells;
+                l += g.lone;
             }
         }
     }
@@ -165,22 +172,7 @@ class effect_solver {
         std::size_t const nodes = value_.size();
         diagonal_.assign(nodes, 0);
         rest_.assign(nodes, 0);
-        std::size_t cells = 0;
-        for (compared_jobs const& part : jobs) cells += part.cells.size();
-        terms_.resize(cells);
-        sides_.clear();
-        term* next = terms_.data();
-        for_each_group(jobs, [&](effect_group& g, std::span<effect_cell const> own) {
-            find_shift(g, own, value_, apart_);
-            double const per_task = 1 / g.base;
-            for (effect_cell const& c : own) {
-                if (g.is_without && apart_[c.node] != 0) continue;
-                rest_[c.node] += c.tasks * (c.mean - value_[c.node] - g.shift);
-                diagonal_[c.node] += c.tasks * (1 - c.tasks * per_task);
-                *next++ = {static_cast<float>(c.tasks), c.node};
-            }
-            sides_.push_back({per_task, static_cast<std::size_t>(next - terms_.data())});
-        });
+        list_terms(jobs);
         // A node alone in all its jobs has no comparison.
         for (double& d : diagonal_) d = d > 1e-9 ? 1 / d : 0.0;
         step_.assign(nodes, 0);
@@ -197,18 +189,7 @@ class effect_solver {
             double const kept = round == 0 ? 0.0 : now / last;
             last = now;
             for (std::size_t i = 0; i < nodes; ++i) step_[i] = diagonal_[i] * rest_[i] + kept * step_[i];
-            std::fill(image_.begin(), image_.end(), 0.0);
-            double const* const step = step_.data();
-            double* const image = image_.data();
-            term const* at = terms_.data();
-            for (side const& s : sides_) {
-                term const *const first = at, *const end = terms_.data() + s.end;
-                double sum = 0;
-                for (; at != end; ++at) sum += static_cast<double>(at->tasks) * step[at->node];
-                double const mean = sum * s.per_task;
-                for (at = first; at != end; ++at)
-                    image[at->node] += static_cast<double>(at->tasks) * (step[at->node] - mean);
-            }
+            apply_terms();
             double along = 0;
             for (std::size_t i = 0; i < nodes; ++i) along += step_[i] * image_[i];
             if (!(along > 0)) break;
@@ -219,18 +200,72 @@ class effect_solver {
             }
         }
     }
+    void list_terms(std::span<compared_jobs const> jobs) {
+        std::size_t cells = 0;
+        for (compared_jobs const& part : jobs) cells += part.lone.size() + part.cells.size();
+        if (lone_.size() < cells) lone_.resize(cells);
+        several_.clear();
+        sides_.clear();
+        std::uint32_t* next = lone_.data();
+        for_each_group(jobs, [&](effect_group& g, own_cells const& own) {
+            find_shift(g, own, value_, apart());
+            next = list_terms_of(g, own, next);
+            sides_.push_back({1 / g.base, static_cast<std::size_t>(next - lone_.data()), several_.size()});
+        });
+    }
+    // Lists nodes of lone tasks from `to` on; returns the end.
+    std::uint32_t* list_terms_of(effect_group const& g, own_cells const& own, std::uint32_t* to) {
+        own_shares const shares(g, apart());
+        double *const rest = rest_.data(), *const diagonal = diagonal_.data();
+        double const* const value = value_.data();
+        double const shift = g.shift;
+        own.for_each([&](std::uint32_t node, double tasks, double mean) STRAGGLE_INLINE_LAMBDA {
+            double const share = shares(node, tasks);
+            if (!(share > 0)) return; // set apart
+            rest[node] += tasks * (mean - value[node] - shift);
+            diagonal[node] += tasks * (1 - share);
+            if (!(tasks < 1 || tasks > 1))
+                *to++ = node;
+            else
+                several_.push_back({tasks, node});
+        });
+        return to;
+    }
+    // Multiplies the normal equations by the step.
+    void apply_terms() {
+        std::fill(image_.begin(), image_.end(), 0.0);
+        double const* const step = step_.data();
+        double* const image = image_.data();
+        std::uint32_t const* lone = lone_.data();
+        term const* several = several_.data();
+        for (side const& s : sides_) {
+            auto const own_lone = span_of(lone, s.lone_end - static_cast<std::size_t>(lone - lone_.data()));
+            auto const own_several =
+                span_of(several, s.several_end - static_cast<std::size_t>(several - several_.data()));
+            double const mean =
+                s.per_task * (sum_over(own_lone, [=](std::uint32_t node) { return step[node]; }) +
+                              sum_over(own_several, [=](term const& t) { return t.tasks * step[t.node]; }));
+            for (std::uint32_t const node : own_lone) image[node] += step[node] - mean;
+            for (term const& t : own_several) image[t.node] += t.tasks * (step[t.node] - mean);
+            lone += own_lone.size();
+            several += own_several.size();
+        }
+    }
     // Nodes that vary too much are no yardsticks. False if there are none.
     bool set_apart() {
-        bool any = false;
+        is_any_apart_ = false;
         for (std::size_t i = 0; i < sums_.size(); ++i) {
             effect_sums const& s = sums_[i];
             double const expected = expected_of(s);
             bool const is_far = s.groups >= 3 && expected > 0 &&
                                 squares_of(s, value_[i]) / expected - 1 > limit_of(freedom_of(s));
             apart_[i] = is_far ? 1 : 0;
-            any = any || is_far;
+            is_any_apart_ = is_any_apart_ || is_far;
         }
-        return any;
+        return is_any_apart_;
+    }
+    [[nodiscard]] apart_nodes apart() const noexcept {
+        return is_any_apart_ ? span_of(apart_.data(), apart_.size()) : apart_nodes{};
     }
     // Iterates from the sums over finished groups. Only the shifts and the values change; the weights, and
     // which nodes are compared, stay.
@@ -240,21 +275,23 @@ class effect_solver {
         diagonal_.resize(nodes);
         for (std::size_t i = 0; i < nodes; ++i) diagonal_[i] = past_[i].all.tasks;
         compared_.clear();
-        for_each_group(jobs, [&](effect_group& g, std::span<effect_cell const> own) {
-            find_shift(g, own, value_, apart_);
-            for (effect_cell const& c : own) {
-                bool const is_in = is_compared(own_share(g, c, apart_));
+        for_each_group(jobs, [&](effect_group& g, own_cells const& own) {
+            find_shift(g, own, value_, apart());
+            own_shares const shares(g, apart());
+            own.for_each([&](std::uint32_t node, double tasks, double) {
+                bool const is_in = is_compared(shares(node, tasks));
                 compared_.push_back(is_in ? 1 : 0);
-                if (is_in) diagonal_[c.node] += c.tasks;
-            }
+                if (is_in) diagonal_[node] += tasks;
+            });
         });
         for (int sweep = 0; sweep < 24; ++sweep) {
             for (std::size_t i = 0; i < nodes; ++i) rest_[i] = past_[i].all.sum;
             std::size_t at = 0;
-            for_each_group(jobs, [&](effect_group& g, std::span<effect_cell const> own) {
-                if (sweep > 0) find_shift(g, own, value_, apart_);
-                for (effect_cell const& c : own)
-                    if (compared_[at++] != 0) rest_[c.node] += c.tasks * (c.mean - g.shift);
+            for_each_group(jobs, [&](effect_group& g, own_cells const& own) {
+                if (sweep > 0) find_shift(g, own, value_, apart());
+                own.for_each([&](std::uint32_t node, double tasks, double mean) {
+                    if (compared_[at++] != 0) rest_[node] += tasks * (mean - g.shift);
+                });
             });
             double most = 0;
             for (std::size_t i = 0; i < nodes; ++i) {
@@ -274,17 +311,20 @@ class effect_solver {
         }
         squares_ = past_.squares();
         freedom_ = past_.freedom();
-        for_each_group(jobs, [&](effect_group& g, std::span<effect_cell const> own) {
-            find_shift(g, own, value_, apart_);
+        for_each_group(jobs, [&](effect_group& g, own_cells const& own) {
+            find_shift(g, own, value_, apart());
             squares_ += g.squares;
             freedom_ += g.freedom;
-            bool const lately = g.window >= recent_from;
-            for (effect_cell const& c : own) {
-                double const share = own_share(g, c, apart_);
-                if (!is_compared(share)) continue;
-                sums_[c.node].add(g, c, share);
-                if (lately) recent_[c.node].add(g, c, share);
-            }
+            own_shares const shares(g, apart());
+            effect_sums *const sums = sums_.data(), *const recent =
+                                                        g.window >= recent_from ? recent_.data() : nullptr;
+            double const shift = g.shift;
+            own.for_each([&](std::uint32_t node, double tasks, double mean) STRAGGLE_INLINE_LAMBDA {
+                double const share = shares(node, tasks);
+                if (!is_compared(share)) return;
+                sums[node].add(tasks, mean - shift, share);
+                if (recent != nullptr) recent[node].add(tasks, mean - shift, share);
+            });
         });
         // Nodes set apart do not affect the others: their effects follow from the shifts.
         for (std::size_t i = 0; i < value_.size(); ++i)
@@ -495,9 +535,11 @@ class effect_solver {
     node_links links_;
     double squares_ = 0, freedom_ = 0; // within nodes
     std::vector<double> value_, diagonal_, rest_, step_, image_, scratch_;
-    std::vector<term> terms_;
+    std::vector<std::uint32_t> lone_; // may be longer
+    std::vector<term> several_;
     std::vector<side> sides_;
-    apart_nodes apart_;
+    std::vector<std::uint8_t> apart_; // by node
+    bool is_any_apart_ = false;
     std::vector<std::uint8_t> compared_; // scratch: by open cell
     std::vector<effect_sums> sums_, recent_;
     std::vector<std::uint32_t> order_;

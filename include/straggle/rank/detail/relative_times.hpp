@@ -224,7 +224,10 @@ class node_links {
   public:
     static constexpr std::uint32_t somewhere = 0xffffffffu;
 
-    void clear() noexcept { parent_.clear(); }
+    void clear() noexcept {
+        parent_.clear();
+        parts_ = 0;
+    }
     // Resets to this many nodes, all unlinked.
     void reset(std::size_t nodes) {
         clear();
@@ -232,14 +235,19 @@ class node_links {
     }
     // Grows to at least this many nodes; new ones are unlinked. Strong guarantee.
     void grow(std::size_t nodes) {
-        while (parent_.size() <= nodes) parent_.push_back(static_cast<std::uint32_t>(parent_.size()));
+        for (; parent_.size() <= nodes; ++parts_)
+            parent_.push_back(static_cast<std::uint32_t>(parent_.size()));
     }
     // Links two nodes with tasks of one job.
     STRAGGLE_ALWAYS_INLINE void join(std::uint32_t a, std::uint32_t b) noexcept {
         if (parent_[place(a)] == parent_[place(b)]) return; // nearly always, after a short time
         std::uint32_t const x = component(a), y = component(b);
+        if (x == y) return;
         parent_[x < y ? y : x] = x < y ? x : y;
+        --parts_;
     }
+    // Whether all nodes are linked. @pre none was linked with `somewhere`
+    [[nodiscard]] bool are_all_joined() const noexcept { return parts_ <= 2; }
     // Links the nodes of all attempts of a job; `read` converts an element to something with a `node`.
     // @pre there is an attempt
     template <class Attempts, class Read>
@@ -274,6 +282,7 @@ class node_links {
     static constexpr std::uint32_t place(std::uint32_t node) noexcept { return node + 1; }
 
     std::vector<std::uint32_t> parent_; // by place
+    std::size_t parts_ = 0;             // components, `somewhere` included
 };
 
 } // namespace straggle::detail
