@@ -218,3 +218,91 @@ TEST_CASE("stages: a weighing of nodes needs three functions, in a mitigator tha
     REQUIRE(twin.restore(m.serialize()) == status::ok);
     CHECK(twin.decide(440.0, runs, hosts).nodes()[2].state == node_state::excluded);
 }
+
+namespace {
+
+struct sized_attempt {
+    int job, task, node;
+    double start, end = 0;
+    int job_tasks = 0;
+    double progress = 0;
+    bool is_copy = false;
+};
+struct here {
+    int id;
+    bool is_there = true;
+};
+// Names every task; keeps what it was shown last.
+struct shown {
+    static constexpr std::string_view name = "shown";
+    struct view {
+        std::uint64_t tasks = 0;
+        std::vector<double> finished{};
+        std::vector<std::uint32_t> rows{};
+    };
+    view* last;
+
+    detect::detection_note detect(detect::job_view const& job, detect::detector_scratch&,
+                                  std::vector<detect::finding>& out) const {
+        *last = {job.tasks, {job.finished.begin(), job.finished.end()}, {}};
+        for (std::uint32_t i = 0; i < job.running.size(); ++i) {
+            last->rows.push_back(job.running[i].row);
+            out.push_back({i, 2, 1, 1});
+        }
+        return detect::detection_note::none;
+    }
+};
+struct same_time {
+    outcome<double> remaining(detect::running_task const&, detect::job_view const&) const { return 100.0; }
+    outcome<double> replacement(detect::running_task const&, detect::job_view const&) const { return 30.0; }
+};
+struct weighs_nothing {
+    bool observe(ended_attempt const&, double) { return true; }
+    void decide(double, std::span<running_attempt const>, std::span<blacklist::node_row const>,
+                cluster_load const&, bool) {}
+    std::span<blacklist::node_verdict const> verdicts() const { return {}; }
+};
+
+} // namespace
+
+TEST_CASE("stages: a rule of an engine sees all that the engine's own sees") {
+    shown::view last;
+    auto m = mitigator_of<sized_attempt, sized_attempt, here>(
+        attempt_fields{.job = &sized_attempt::job,
+                       .task = &sized_attempt::task,
+                       .node = &sized_attempt::node,
+                       .start = &sized_attempt::start,
+                       .end = &sized_attempt::end,
+                       .is_copy = &sized_attempt::is_copy},
+        running_fields{.job = &sized_attempt::job,
+                       .task = &sized_attempt::task,
+                       .node = &sized_attempt::node,
+                       .start = &sized_attempt::start,
+                       .progress = &sized_attempt::progress,
+                       .is_copy = &sized_attempt::is_copy,
+                       .job_tasks = &sized_attempt::job_tasks},
+        node_fields{.node = &here::id, .condition = &here::is_there}, mitigator_options{},
+        mitigate::stages{.nodes = weighs_nothing{},
+                         .tasks = detect::straggler_scan{shown{&last}, same_time{}},
+                         .copies = assign::assigner{always_seven{}, assign::copies_per_task{1}}});
+    m.observe({.job = 1, .task = 0, .node = 0, .start = 0, .end = 50}, 60.0);
+    m.observe({.job = 1, .task = 1, .node = 1, .start = 20, .end = 60, .is_copy = true}, 60.0);
+    // A task with a copy that is ahead of it, tasks in no order, and one of which only a copy runs on.
+    std::vector<sized_attempt> const runs{
+        {.job = 1, .task = 7, .node = 0, .start = 0, .job_tasks = 20, .progress = 0.2},
+        {.job = 1, .task = 7, .node = 1, .start = 30, .job_tasks = 20, .progress = 0.6, .is_copy = true},
+        {.job = 1, .task = 5, .node = 1, .start = 10, .job_tasks = 20, .progress = 0.5},
+        {.job = 1, .task = 9, .node = 0, .start = 10, .job_tasks = 20, .progress = 0.5, .is_copy = true},
+        {.job = 1, .task = 2, .node = 1, .start = 10, .job_tasks = 20, .progress = 0.5}};
+    std::vector<here> const nodes{{0}, {1}, {2, false}, {3}};
+    auto const& plan = m.decide(70.0, runs, nodes);
+    CHECK(last.tasks == 20);
+    CHECK(last.finished == std::vector<double>{40, 50}); // the time of a copy counts
+    CHECK(last.rows == std::vector<std::uint32_t>{1, 2, 3, 4});
+    REQUIRE(plan.copies().size() == 1); // the nodes have one slot: only the last is free
+    CHECK(plan.copies()[0].row == 2);
+    CHECK(plan.copies()[0].node_row == 3); // not where nobody is, though the weighing says nothing of it
+    CHECK(plan.nodes()[2].state == node_state::away);
+    std::vector<sized_attempt> const last_copy(runs.begin() + 3, runs.begin() + 4);
+    CHECK(m.decide(71.0, last_copy, nodes).copies().size() == 1);
+}

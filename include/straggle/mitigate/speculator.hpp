@@ -95,6 +95,7 @@ class speculator {
         if (over) scan_.count_task();
         if (n && over) n->over = true;
         if (!(e.end > e.start)) return false;
+        if (over) scan_.show_ended(e);
         if (e.is_copy || e.how == attempt_status::failed)
             return true; // copies belong to hard tasks: their times are biased
         if (over) just_ended_ += 1;

@@ -42,12 +42,13 @@ struct running_attempt {
     double waited = 0;            ///< part of its time so far in which it waited for other tasks
 };
 
-/// The goal of a running job.
+/// What the records of a running job say about it as a whole: its goal, and its size.
 struct running_goal {
     std::uint64_t job = 0; ///< key of the job
     /// when it has to end; infinite: no deadline
     double deadline = (std::numeric_limits<double>::infinity)();
-    double weight = 1; ///< how many times as much it counts as another job
+    double weight = 1;       ///< how many times as much it counts as another job
+    std::uint32_t tasks = 0; ///< all its tasks, those that wait included; 0: unknown
     friend constexpr bool operator==(running_goal const&, running_goal const&) = default;
 };
 

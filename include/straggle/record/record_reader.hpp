@@ -77,9 +77,14 @@ concept has_is_copy = requires { requires given<decltype(Fields::is_copy)>; };
 template <class Fields>
 concept has_outrun = requires { requires given<decltype(Fields::outrun)>; };
 template <class Fields>
+concept has_job_tasks = requires { requires given<decltype(Fields::job_tasks)>; };
+template <class Fields>
 concept has_deadline = requires { requires given<decltype(Fields::deadline)>; };
 template <class Fields>
 concept has_weight = requires { requires given<decltype(Fields::weight)>; };
+// Whether records say something about their job.
+template <class Fields>
+concept has_goal = has_job_tasks<Fields> || has_deadline<Fields> || has_weight<Fields>;
 template <class Fields>
 concept has_machine_class = requires { requires given<decltype(Fields::machine_class)>; };
 template <class Fields>

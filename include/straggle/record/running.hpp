@@ -47,9 +47,9 @@ template <class Job = base::no_field, class Task = base::no_field, class Node = 
           class Start = base::no_field, class Progress = base::no_field, class Reported = base::no_field,
           class Input = base::no_field, class Waited = base::no_field, class Kind = base::no_field,
           class IsCopy = base::no_field, class MayCopy = base::no_field, class Copies = base::no_field,
-          class Deadline = base::no_field, class Weight = base::no_field>
+          class JobTasks = base::no_field, class Deadline = base::no_field, class Weight = base::no_field>
 struct running_fields { // .job .task .node .start .progress .reported .input .waited .kind .is_copy .may_copy
-                        // .copies .deadline .weight
+                        // .copies .job_tasks .deadline .weight
     [[no_unique_address]] Job job{};           ///< `job_field`; used by a mitigator
     [[no_unique_address]] Task task{};         ///< `task_field`; if absent, a mitigator plans no copies
     [[no_unique_address]] Node node{};         ///< `node_field`
@@ -66,6 +66,9 @@ struct running_fields { // .job .task .node .start .progress .reported .input .w
     [[no_unique_address]] MayCopy may_copy{}; ///< `flag_field`; if absent, every task may have copies
     [[no_unique_address]] Copies
         copies{}; ///< `count_field`: running attempts of the task, itself included; if absent, 1
+    [[no_unique_address]] JobTasks
+        job_tasks{}; ///< `count_field`: tasks of its job, those that wait included; for a detector of your
+                     ///< own in a mitigator; if absent, those seen
     [[no_unique_address]] Deadline deadline{}; ///< `time_field`: when its job has to end; of several tasks,
                                                ///< the earliest counts; used by a mitigator
     [[no_unique_address]] Weight
@@ -108,6 +111,7 @@ concept running_attempt_fields_for =
     (!detail::given<decltype(Fields::kind)> || label_field<decltype(Fields::kind), Record>) &&
     (!detail::given<decltype(Fields::may_copy)> || flag_field<decltype(Fields::may_copy), Record>) &&
     (!detail::given<decltype(Fields::is_copy)> || flag_field<decltype(Fields::is_copy), Record>) &&
+    (!detail::given<decltype(Fields::job_tasks)> || count_field<decltype(Fields::job_tasks), Record>) &&
     (!detail::given<decltype(Fields::deadline)> || time_field<decltype(Fields::deadline), Record>) &&
     (!detail::given<decltype(Fields::weight)> || weight_field<decltype(Fields::weight), Record>);
 

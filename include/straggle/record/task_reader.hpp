@@ -189,12 +189,12 @@ class task_reader {
                 if (is_present(project(fields_.waited, r))) out.may_copy = false;
             }
             if (out.task == no_task) out.may_copy = false; // a copy could not be matched to its task
-            if constexpr (has_deadline<Fields> || has_weight<Fields>) read_goal(r, line, guard, out.job);
+            if constexpr (has_goal<Fields>) read_goal(r, line, guard, out.job);
             rows_.push_back(out);
             ++counts.used;
         }
         group();
-        if constexpr (has_deadline<Fields> || has_weight<Fields>) join_goals();
+        if constexpr (has_goal<Fields>) join_goals();
     }
 
     // The job, kind and input of a waiting task.
@@ -238,16 +238,18 @@ class task_reader {
             double const weight = read_number(fields_.weight, r);
             if (weight >= 0 && is_finite(weight)) goal.weight = weight;
         }
-        if (is_nan(goal.weight) && !is_finite(goal.deadline)) return;
+        if constexpr (has_job_tasks<Fields>) goal.tasks = read_count(project(fields_.job_tasks, r), 0);
+        if (is_nan(goal.weight) && !is_finite(goal.deadline) && goal.tasks == 0) return;
         if (!goals_.empty() && goals_.back().job == job) // the tasks of a job are often adjacent
             join(goals_.back(), goal);
         else
             goals_.push_back(goal);
     }
-    // Of one job: the earliest deadline and the largest weight count.
+    // Of one job: the earliest deadline, the largest weight and the largest number of tasks count.
     static void join(running_goal& into, running_goal const& other) noexcept {
         into.deadline = (std::min)(into.deadline, other.deadline);
         if (is_nan(into.weight) || into.weight < other.weight) into.weight = other.weight;
+        into.tasks = (std::max)(into.tasks, other.tasks);
     }
     void join_goals() {
         sort_rows(goals_, [](running_goal const& a, running_goal const& b) { return a.job < b.job; });

@@ -114,7 +114,7 @@ class copy_stage {
         notes.priced = static_cast<std::uint32_t>(candidates.size());
         std::sort(candidates.begin(), candidates.end(), [](copy_candidate const& a, copy_candidate const& b) {
             double const x = a.left.quantile(0.5), y = b.left.quantile(0.5);
-            return x > y || (!(y > x) && a.note < b.note);
+            return x > y || (!(y > x) && a.at < b.at);
         });
         load.running = scan.tasks_;
         load.suspects = scan.late_.size();

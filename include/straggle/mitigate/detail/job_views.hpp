@@ -52,8 +52,10 @@ class job_views {
             a.expect(self.jobs_[j - 1].job < self.jobs_[j].job);
     }
 
-    void begin(std::uint64_t job, double slots) {
+    // `tasks`: of the job, as the caller says; 0: unknown.
+    void begin(std::uint64_t job, double slots, std::uint64_t tasks) {
         job_ = &of(job);
+        all_tasks_ = tasks;
         running_.clear();
         nodes_.clear();
         slots_ = static_cast<std::uint64_t>(slots);
@@ -84,7 +86,7 @@ class job_views {
         out.finished_per_input = job_->per_input;
         out.finished_input = job_->input;
         out.nodes = nodes_;
-        out.tasks = job_->tasks + running_.size();
+        out.tasks = (std::max)(all_tasks_, job_->tasks + running_.size());
         out.age = (std::max)(now - job_->begun, 0.0);
         out.slots = slots_;
         double const n = static_cast<double>(job_->finished.size());
@@ -167,7 +169,7 @@ class job_views {
     std::vector<detect::job_node> nodes_;
     mutable std::vector<std::uint32_t> place_; // by node: its index within the job
     std::vector<std::uint32_t> used_;          // nodes with one
-    std::uint64_t slots_ = 0;
+    std::uint64_t slots_ = 0, all_tasks_ = 0;
 };
 
 } // namespace straggle::detail

@@ -479,6 +479,15 @@ class mitigation_loop {
             memory_[facts.nodes[i].node].row = facts.user_rows[i];
             n.slow = slowdown_of(nodes_, facts.nodes[i].node);
             n.probe_slots = facts.nodes[i].slots;
+            // What the operator says holds, whatever weighs the nodes.
+            record::condition const word = facts.nodes[i].word;
+            if (word != record::condition::away && word != record::condition::denied) continue;
+            n.probe_slots = 0;
+            n.state = node_state::away;
+            if (word == record::condition::away) continue;
+            n.state = node_state::excluded;
+            n.causes = static_cast<std::uint8_t>(blacklist::cause::denied);
+            n.why = {0, 0, 0, "denied"};
         }
         bool const obeys =
             options_.is_enabled && facts.may_decide && !effects_.is_stopped(mitigate::action_kind::exclusion);

@@ -164,13 +164,18 @@ class task_stage {
         if (e.how != attempt_status::success)
             return siblings_.observe_censored(e.job, e.kind, took, slow, e.input);
         if (note) progress_.observe_ended(e.kind, note->track, e.end);
-        if constexpr (!by_rows) views_.ended(e.job, e.node, took, e.input);
         double const crowd = note ? crowds_.mean(e.node, e.start, note->crowd, e.end)
                                   : std::numeric_limits<double>::quiet_NaN();
         if (!siblings_.observe(e.job, e.kind, took, slow, e.input, crowd)) return false;
         ended_ = (std::min)(ended_ + 1, 200.0);
         usual_ += (took - usual_) / ended_;
         return true;
+    }
+
+    // A task succeeded, by its first attempt or by a copy: a detector of the caller's sees both, as those of
+    // engines do.
+    void show_ended(mitigate::ended_row const& e) {
+        if constexpr (!by_rows) views_.ended(e.job, e.node, e.end - e.start, e.input);
     }
 
     // `goals`: by job.
@@ -389,19 +394,20 @@ class task_stage {
         }
         jobs_.seen(any.job, now, longest);
         bool const known = siblings_.outlook(any.job, any.kind, span_of(sized_), outlook_);
+        running_goal const* const passed = goal_of(any.job);
         std::size_t const first = candidates_.size();
         double threshold = 0;
         if constexpr (by_rows) {
             if (known) threshold = scan_.detector().limit(outlook_);
         } else {
-            ask_detector(now, running, rows);
+            ask_detector(now, running, rows, passed != nullptr ? passed->tasks : 0);
             if (known) threshold = detect::tail_of_siblings{}.limit(outlook_);
         }
         assign::job_goal goal;
-        if (running_goal const* const passed = goal_of(any.job)) {
+        if (passed != nullptr) {
             goal.weight = passed->weight;
             goal.deadline = passed->deadline - now;
-            if (known) goal.missed = options_.missed * outlook_.usual();
+            if (known && goal.has_deadline()) goal.missed = options_.missed * outlook_.usual();
         }
         std::optional<job_end> end_of_job;
         if (goal.has_deadline()) end_of_job.emplace(goal.deadline, known ? outlook_.usual() : 1.0);
@@ -489,20 +495,38 @@ class task_stage {
         return due_in_ > 0 && misses.as_it_runs > unlikely;
     }
 
+    // One past the last attempt of the task that begins there.
+    [[nodiscard]] static std::uint32_t end_of_task(std::span<sorted_row const> rows,
+                                                   std::uint32_t i) noexcept {
+        std::uint32_t end = i + 1;
+        while (end < rows.size() && rows[end].task == rows[i].task && rows[i].task != no_task) ++end;
+        return end;
+    }
+    // The attempt of a task that has done most, as an index among the running rows.
+    [[nodiscard]] static std::uint32_t furthest(std::span<running_row const> running,
+                                                std::span<sorted_row const> attempts) noexcept {
+        std::uint32_t best = attempts.front().at;
+        double most = 0;
+        for (sorted_row const& r : attempts)
+            if (running[r.at].progress > most) most = running[best = r.at].progress;
+        return best;
+    }
     // For each task that the detector names, stores the index of its finding plus one.
-    void ask_detector(double now, std::span<running_row const> running, std::span<sorted_row const> rows)
+    void ask_detector(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
+                      std::uint32_t tasks)
         requires(!by_rows)
     {
-        views_.begin(rows.front().job, slots_);
+        views_.begin(rows.front().job, slots_, tasks);
         named_.assign(rows.size(), 0);
         seen_.clear();
-        for (std::uint32_t i = 0; i < rows.size();) {
-            std::uint32_t end = i + 1;
-            while (end < rows.size() && rows[end].task == rows[i].task && rows[i].task != no_task) ++end;
-            running_row const& t = running[rows[i].at];
-            views_.add(t, now, slow_of(t.node), end - i);
-            seen_.push_back(i);
-            i = end;
+        for (std::uint32_t i = 0; i < rows.size(); i = end_of_task(rows, i)) seen_.push_back(i);
+        // As in the caller's records, not by key.
+        std::sort(seen_.begin(), seen_.end(),
+                  [&](std::uint32_t a, std::uint32_t b) { return rows[a].at < rows[b].at; });
+        for (std::uint32_t const i : seen_) {
+            auto const attempts = rows.subspan(i, end_of_task(rows, i) - i);
+            running_row const& t = running[furthest(running, attempts)];
+            views_.add(t, now, slow_of(t.node), static_cast<std::uint32_t>(attempts.size()));
         }
         view_ = views_.view(now);
         (void)scan_(view_);
@@ -651,7 +675,8 @@ class task_stage {
                            now - note->copy_start <
                                usual * std::exp2((std::min)(note->launched - options_.copies_per_task, 40u));
         bool const is_one = rows.size() == 1 && t.attempts <= 1;
-        if (is_one && t.may_copy && !t.is_copy && !again)
+        // A copy whose original is gone is an attempt like any other to a rule of the caller's.
+        if (is_one && t.may_copy && (!by_rows || !t.is_copy) && !again)
             candidates_.push_back(c);
         else if (rows.size() > 1 && options_.kill_hung && hung && !t.is_copy &&
                  !hangs(running[rows.back().at].node))
