@@ -422,6 +422,7 @@ class master final : public truth {
                             .kind = who.kind,
                             .number = who.number,
                             .attempts = static_cast<std::uint32_t>(task.running.size()),
+                            .job_tasks = static_cast<std::uint32_t>(plan_.jobs[who.job].tasks.size()),
                             .start = who.start,
                             .input = who.input,
                             .progress = a.shown,

@@ -44,7 +44,8 @@ struct running_attempt {
     std::uint32_t node = 0;
     std::uint32_t kind = 0;
     std::uint32_t number = 0;
-    std::uint32_t attempts = 1; ///< running attempts of the task, including this one
+    std::uint32_t attempts = 1;  ///< running attempts of the task, including this one
+    std::uint32_t job_tasks = 0; ///< all tasks of its job
     double start = 0;
     double input = 0;                 ///< 0: unknown
     std::optional<double> progress{}; ///< as last reported, from 0 to 1

@@ -47,8 +47,10 @@ class flink final : public policy {
         for (running_attempt const* a : slow_) {
             if (free_.none()) return;
             if (a->attempts > 1) continue; // max-concurrent-executions
-            if (auto const node =
-                    free_.take(view.running, a->task, random_)) // a node of a different job may do
+            auto const job = std::find_if(view.jobs.begin(), view.jobs.end(),
+                                          [&](job_view const& j) { return j.job == a->job; });
+            auto const running = view.running.subspan(job->first, job->count);
+            if (auto const node = free_.take(running, a->task, random_))
                 out.copies.push_back({a->job, a->task, *node});
         }
     }

@@ -12,6 +12,7 @@
 #include "make_policy.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace lab {
@@ -74,7 +75,8 @@ class hadoop final : public policy {
                 found = &a;
             }
         }
-        double const cap = std::max({how_.least_copies, how_.of_tasks * job.tasks, how_.of_running * tasks});
+        double const cap = // an integer in Hadoop
+            std::floor(std::max({how_.least_copies, how_.of_tasks * job.tasks, how_.of_running * tasks}));
         return copied < cap ? found : nullptr;
     }
 

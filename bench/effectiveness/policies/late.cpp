@@ -4,7 +4,8 @@
 /// @file
 /// LATE (Zaharia et al., OSDI 2008): when nothing of a job waits, of its tasks whose rate of progress is
 /// below the 25th percentile, the one that will end last gets a copy, on a node that is not slow itself; at
-/// most 10 % of the slots run copies. A task is not judged before it has run for a minute.
+/// most 10 % of the slots run copies. A task is not judged before it has run for a minute; of several
+/// attempts the one that is furthest counts. Percentiles are interpolated.
 #include "free_slots.hpp"
 #include "make_policy.hpp"
 
@@ -26,22 +27,25 @@ struct late_options {
 class late final : public policy {
   public:
     late(late_options const& how, setup const& where)
-        : how_(how), slots_(where.slots), random_(where.seed, 102), done_(where.nodes, 0.0) {}
+        : how_(how), random_(where.seed, 102), done_(where.nodes, 0.0) {}
 
     void on_task_end(attempt_record const& a, double) override {
         if (a.how == ending::finished) done_[a.node] += 1;
     }
     void decide(cluster_view const& view, decisions& out) override {
-        auto copies = 0.0;
-        for (node_view const& n : view.nodes) copies += n.copies;
-        double const most = std::max(1.0, how_.speculative_cap * slots_);
-        if (copies >= most) return;
+        double copies = 0, slots = 0;
+        for (node_view const& n : view.nodes) {
+            copies += n.copies;
+            slots += n.away ? 0 : n.slots;
+        }
+        double const most = how_.speculative_cap * slots + 1e-9;
+        if (copies + 1 > most) return;
         slow_nodes(view);
         free_.look(view, [this](std::uint32_t n) { return !(progress_[n] < slow_below_); });
         for (job_view const& job : view.jobs) {
             if (job.waiting > 0) continue;
             for (running_attempt const* a : suspects(view, job)) {
-                if (copies >= most || free_.none()) return;
+                if (copies + 1 > most || free_.none()) return;
                 auto const node = free_.take(view.running.subspan(job.first, job.count), a->task, random_);
                 if (!node) continue;
                 out.copies.push_back({a->job, a->task, *node});
@@ -56,9 +60,11 @@ class late final : public policy {
         return ran > 0 ? a.progress.value_or(0) / ran : 0;
     }
     static double quantile(std::vector<double>& values, double q) {
-        auto const at = static_cast<std::ptrdiff_t>(q * static_cast<double>(values.size()));
-        std::nth_element(values.begin(), values.begin() + at, values.end());
-        return values[static_cast<std::size_t>(at)];
+        std::sort(values.begin(), values.end());
+        double const place = q * static_cast<double>(values.size() - 1);
+        auto const below = static_cast<std::size_t>(place);
+        if (below + 1 == values.size()) return values[below];
+        return std::lerp(values[below], values[below + 1], place - std::floor(place));
     }
 
     // Finds slow nodes by the total progress of their tasks, finished and running.
@@ -73,7 +79,13 @@ class late final : public policy {
         suspects_.clear();
         values_.clear();
         auto const running = view.running.subspan(job.first, job.count);
-        for (running_attempt const& a : running) values_.push_back(rate(a, view.now));
+        running_attempt const* furthest = nullptr;
+        for (running_attempt const& a : running) {
+            bool const is_next = furthest == nullptr || furthest->task != a.task;
+            if (is_next || a.progress.value_or(0) > furthest->progress.value_or(0)) furthest = &a;
+            bool const is_last = &a == &running.back() || (&a)[1].task != a.task;
+            if (is_last && view.now > furthest->start) values_.push_back(rate(*furthest, view.now));
+        }
         if (values_.size() < 2) return suspects_;
         double const slow = quantile(values_, how_.slow_task);
         for (running_attempt const& a : running)
@@ -90,7 +102,6 @@ class late final : public policy {
     }
 
     late_options how_;
-    double slots_;
     draw random_;
     free_slots free_;
     std::vector<double> done_, progress_; // by node: tasks

@@ -66,6 +66,7 @@ auto make_mitigator(straggle::mitigator_options const& options, Own... own) {
                                  .kind = &running_attempt::kind,
                                  .is_copy = &running_attempt::copy,
                                  .copies = &running_attempt::attempts,
+                                 .job_tasks = &running_attempt::job_tasks,
                                  .deadline = &running_attempt::deadline},
         straggle::node_fields{.node = &host::id,
                               .slots = &host::slots,
@@ -138,6 +139,11 @@ class library final : public policy {
         return chosen;
     }
 
+    // Whether the last decision was withheld: the clock jumped, or nothing was heard for long.
+    bool is_held_back() const {
+        using enum straggle::mitigate::plan_note;
+        return mitigator_.plan().has(clock_jumped) || mitigator_.plan().has(stale_feed);
+    }
     std::span<cause_claim const> claims() const override { return claims_; }
 
   private:

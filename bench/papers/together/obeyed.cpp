@@ -81,6 +81,7 @@ void obeyed::look(cluster::cluster_view const& view) {
                                 .kind = a.who.kind,
                                 .number = a.who.number,
                                 .attempts = task->attempts,
+                                .job_tasks = phase.tasks,
                                 .start = a.who.start,
                                 .input = a.who.input,
                                 .progress = a.progress,
