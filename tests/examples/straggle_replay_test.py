@@ -153,6 +153,18 @@ class Oracle(Folder):
             for d in found["detectors"]:
                 self.assertEqual((d["tasks"], d["stragglers"]), (len(rows), stragglers))
 
+    def test_the_rule_of_a_mitigator(self):
+        history, progress = self.shared("hadoop-sls.csv"), self.shared("hadoop-sls.progress.csv")
+        for interval, least in (("1s", 0.9), ("events", 0.8)):
+            found, = document("--interval", interval, "--detector", "mitigator", history, progress)["detectors"]
+            self.assertEqual((found["detector"], found["tasks"], found["stragglers"]), ("mitigator", 192, 17))
+            self.assertGreater(min(found["precision"], found["recall"]), least)
+        found, = document("--detector", "mitigator", "--simulate", "1")["detectors"]
+        self.assertGreater(found["precision"], 0.95)
+        self.assertGreater(found["recall"], 0.7)
+        for file in self.histories():
+            self.assertEqual(run("--detector", "mitigator", "--interval", "2s", file).returncode, 0, file)
+
     def test_every_file_with_every_detector(self):
         for file in self.histories():
             for output in ("table", "json", "csv"):
@@ -308,7 +320,7 @@ class Reading(Folder):
         rows = "job,task,node,start_ms,end_ms\n" + "".join(
             f"j,{i},n{i % 3},{0 if i == 0 else start + i},{start + 5_000}\n" for i in range(4))
         begin = time.perf_counter()
-        self.assertEqual(run("-", stdin=rows.encode()).returncode, 0)
+        self.assertEqual(run("--detector", "all", "--detector", "mitigator", "-", stdin=rows.encode()).returncode, 0)
         self.assertLess(time.perf_counter() - begin, 30)
 
     def test_standard_input_may_be_either(self):

@@ -9,6 +9,7 @@
 #include "../common/page.hpp"
 #include "../common/progress.hpp"
 #include "../common/run.hpp"
+#include "mitigator_rule.hpp"
 #include "node_memory.hpp"
 #include "output.hpp"
 
@@ -37,7 +38,12 @@ class watched_memory : public node_memory {
 
 result play(options const& o, history const& h, bool show_progress) {
     std::vector<contestant> contestants;
-    for (std::string const& d : o.detectors) contestants.push_back(make_contestant(d, known_of(o)));
+    for (std::string const& d : o.detectors) {
+        if (d != mitigator_rule_name)
+            contestants.push_back(make_contestant(d, known_of(o)));
+        else
+            contestants.emplace_back(d, true, mitigator_rule(h, std::chrono::milliseconds(o.interval_ms)));
+    }
     replaying::replayer player(*h.tape, {.interval = std::chrono::milliseconds(o.interval_ms),
                                          .quantile = o.quantile,
                                          .usual = o.usual_seconds,

@@ -7,6 +7,7 @@
 #include "../common/detectors.hpp"
 #include "../common/number.hpp"
 #include "../common/text.hpp"
+#include "mitigator_rule.hpp"
 
 #include <charconv>
 
@@ -47,7 +48,9 @@ the future is shown except the number of tasks of a job.
 
 Detectors (--detector NAME[:key=value,...], more than once; default: all), times in seconds:
 )";
-constexpr char const* after_detectors = R"(  and for each      lag (of the job), task_lag, min_progress
+constexpr char const* after_detectors =
+    R"(  mitigator         the rule of a mitigator with its defaults; only if it is named
+  and for each      lag (of the job), task_lag, min_progress
 warm=1: the detector knows how slow nodes were in the jobs that had finished when the job began, and
 the length of --usual. (Only node_aware uses it.)
 
@@ -182,7 +185,8 @@ options resolve(arguments const& a) {
     }
     if (o.detectors.empty()) o.detectors = every_detector();
     // Errors in them are better reported before a long file is read.
-    for (std::string const& d : o.detectors) static_cast<void>(make_contestant(d, known_of(o)));
+    for (std::string const& d : o.detectors)
+        if (d != mitigator_rule_name) static_cast<void>(make_contestant(d, known_of(o)));
     if (a.format) o.format = choose("--format", *a.format, formats);
     if (a.report) o.report = *a.report;
     o.quiet = a.quiet;
