@@ -76,7 +76,7 @@ lab=("$out/$here/effectiveness" --table "$here/scenarios/scenarios.csv"
 if ((drawn > 0)) && [[ $mode == look ]]; then
     exec "${lab[@]}" --drawn "$drawn" "${seeds[@]}" --policies library "${chosen[@]}"
 fi
-if ((drawn > 0)); then # from unseen seeds, as the page says; those up to 23001 are used up
+if ((drawn > 0)); then # from unseen seeds, as the page says; those up to 23001 and 25001 are used up
     "${lab[@]}" --drawn "$drawn" --draw-seed 24001 --list >"$out/drawn.txt"
     exec "${lab[@]}" --drawn "$drawn" --draw-seed 24001 --reporting 3 --policies library --out "$out/drawn.csv"
 fi

@@ -34,8 +34,9 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @tparam Options a `rank_options`
 /// @par Cost
 /// of `rank`, per record, at plain -O2: see the speed chapter; O(records + nodes log nodes) in total. 32
-/// bytes per record, 36 per job, and about 370 per node, including the last result and the next; slowdowns
-/// take 12 more for each node of each job, 44 if it has several of the job's tasks.
+/// bytes per record, 36 per job (25 if it is a small integer), and about 400 per node, including the last
+/// result and the next; slowdowns take 12 more for each node of each job, 44 if it has several of the job's
+/// tasks.
 /// @par Guarantees
 /// deterministic; for integer durations and a `moment_normalizer`, the result has the same bits for any order
 /// of the records, except for the order of first appearance. Strong exception guarantee: only allocation can

@@ -43,8 +43,8 @@ struct rank_options {
     Estimator estimator{};                            ///< scores to an interval
     Ranker ranker{};                                  ///< intervals to levels
     completions counted = completions::first_of_task; ///< has an effect only with the `task` field
-    /// Whether to compute slowdowns, too. They take more time than the scores, and 32 bytes for each node of
-    /// each job.
+    /// Whether to compute slowdowns, too. They take more time than the scores, and 12 bytes for each node of
+    /// each job, 44 if it has several of the job's tasks.
     bool slowdowns = true;
 };
 

@@ -88,7 +88,10 @@ class name_numbers {
         auto const number = static_cast<std::uint32_t>(ids_.size());
         ids_.push_back(id);
         if (std::size_t const reach = 2 * ids_.size() + 1024; at < reach) {
-            if (at >= reach_) direct_.resize(reach_ = reach, none);
+            if (at >= reach_) {
+                direct_.resize(reach, none);
+                reach_ = reach;
+            }
             direct_[at] = number;
         } else {
             names_.insert(id);
