@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/detect/average_time.hpp>
+#include <straggle/detect/cap.hpp>
 #include <straggle/detect/detector.hpp>
 #include <straggle/detect/flink.hpp>
 #include <straggle/detect/hierarchical.hpp>

@@ -579,6 +579,11 @@ namespace detect {
 using straggle::detect::average_time;
 }
 
+// straggle/detect/cap.hpp
+namespace detect {
+using straggle::detect::cap;
+}
+
 // straggle/detect/flink.hpp
 namespace detect {
 using straggle::detect::flink;
