@@ -294,15 +294,20 @@ def thin(values, most=300):
     return values if len(values) <= most else values[np.unique(np.linspace(0, len(values) - 1, most).astype(int))]
 
 
+# Lines differ without their colors, too.
+DASHES = ["-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2, 2, 2))]
+MARKS = "os^vDPX*"
+
+
 def pictures(all_histories, written, folder):
     shown = [h for h in all_histories if len(h.took) >= 40]
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6))
-    for h in shown:
+    for k, h in enumerate(shown):
         values = thin(h.ratio[h.ratio > 0])
-        axes[0].step(values, np.linspace(0, 1, len(values)), where="post", label=h.name, lw=1.3)
+        axes[0].step(values, np.linspace(0, 1, len(values)), where="post", label=h.name, lw=1.3, ls=DASHES[k % len(DASHES)])
     axes[0].axvline(SLOW, color="0.5", lw=0.8, ls="--")
     axes[0].set(xscale="log", xlim=(0.1, 30), xlabel="time over the mean of the job", ylabel="share of the tasks", title="Times of sibling tasks (DSB, figure 1a)")
-    axes[0].legend(fontsize=6, loc="lower right")
+    axes[0].legend(fontsize=6, loc="lower right", handlelength=4)
     for k, h in enumerate(shown):
         v, low, high = written[h.name, "stragglers", "share of the jobs that have one"]
         axes[1].errorbar([v], [k], xerr=None if math.isnan(low) else [[max(v - low, 0)], [max(high - v, 0)]], fmt="o", capsize=3)
@@ -312,20 +317,20 @@ def pictures(all_histories, written, folder):
     save(figure, folder / "histories-stragglers.svg")
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6))
-    for h in shown:
+    for k, h in enumerate(shown):
         n, s = np.bincount(h.node, minlength=len(h.nodes)), np.bincount(h.node, h.slow, len(h.nodes))
         rate = np.sort((s / np.maximum(n, 1))[n >= 10])[::-1]
         if len(rate) > 1:
             rank = np.linspace(0, 1, len(rate))
             at = np.unique(np.linspace(0, len(rate) - 1, min(len(rate), 150)).astype(int))
-            axes[0].plot(rank[at], rate[at], ".-", label=h.name, lw=1, ms=3)
+            axes[0].plot(rank[at], rate[at], marker=MARKS[k % len(MARKS)], label=h.name, lw=1, ms=3)
     axes[0].set(xlabel="machines of ten tasks and more, the worst first", ylabel="straggler rate", title="Rate by machine (DSB, figure 5a)")
     axes[0].legend(fontsize=7)
     # Of the histories whose windows are days, that with the most windows in which machines have tasks.
     longest = max(shown, key=lambda h: (windows(h)[1] == "day" and len(h.nodes) <= 20, (~np.isnan(windows(h)[0])).any(axis=1).sum()))
     rates, word = windows(longest)
     for node in range(rates.shape[1]):
-        axes[1].plot(np.arange(len(rates)) + 0.05 * (node - rates.shape[1] / 2), rates[:, node], "o", lw=1, ms=3, label=list(longest.nodes)[node])
+        axes[1].plot(np.arange(len(rates)) + 0.05 * (node - rates.shape[1] / 2), rates[:, node], MARKS[node % len(MARKS)], lw=1, ms=3, label=list(longest.nodes)[node])
     axes[1].set(xlabel=word, ylabel="straggler rate", title=f"{longest.name} by {word} (figure 5b)")
     axes[1].legend(fontsize=6, ncol=2)
     save(figure, folder / "histories-machines.svg")
