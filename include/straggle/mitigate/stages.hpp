@@ -15,6 +15,7 @@ namespace straggle::inline STRAGGLE_ABI::mitigate {
 /// Which parts a mitigator decides with.
 ///
 /// @par Example
+/// LATE's rule, and at most one copy of a task:
 /// @code
 /// mitigator m{attempts, running, nodes, {}, mitigate::stages{
 ///     .tasks = detect::straggler_scan{detect::late{}},
