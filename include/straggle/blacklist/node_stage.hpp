@@ -360,7 +360,10 @@ class node_stage {
         r.struck = false;
         if (c == cause::hung) {
             evidence_.charge_hung(node);
-            if (!r.is_out()) r.until = now_ + exclusion_length(node, r.strikes + 1);
+            if (!r.is_out()) {
+                r.excluded_at = now_;
+                r.until = now_ + exclusion_length(node, r.strikes + 1);
+            }
         }
         if (c == cause::slow) evidence_.charge(node, least_charge(node, s.low));
     }

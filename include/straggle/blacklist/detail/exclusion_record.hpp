@@ -36,7 +36,7 @@ struct exclusion_record {
     slowdown guilty_of{};
     comparison why{};
     double since = 0;       // when it entered its state
-    double excluded_at = 0; // start of its last exclusion
+    double excluded_at = 0; // start of its last exclusion, or of the time a hung last resort gets no work
     double until = 0;       // and its end
     double seen = 0;
     double stage_since = 0, stage_tasks = 0;
