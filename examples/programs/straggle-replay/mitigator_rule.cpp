@@ -4,12 +4,15 @@
 #include "mitigator_rule.hpp"
 
 #include "../common/moment.hpp"
+#include "looks.hpp"
 
 #include <straggle/mitigate/mitigator.hpp>
 
 #include <algorithm>
-#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace straggle_replay {
 
@@ -64,9 +67,8 @@ bool is_copy(tape_type const& t, std::uint32_t attempt) {
     auto const& a = t.attempts[attempt];
     auto const& task = t.tasks[a.task];
     auto const first = t.of_tasks.begin() + task.first;
-    return std::any_of(first, first + task.count, [&](std::uint32_t other) {
-        return other < attempt && a.start < t.attempts[other].end;
-    });
+    auto const place = std::lower_bound(first, first + task.count, attempt);
+    return place != first && a.start < t.reach[static_cast<std::size_t>(place - t.of_tasks.begin()) - 1];
 }
 
 } // namespace
@@ -84,16 +86,19 @@ mitigator_rule::mitigator_rule(history const& h, moment interval) : rows_(h.atte
     straggle::mitigator mitigator{ended_fields, running_fields, host_fields};
     std::vector<host> hosts;
     std::vector<running> runs;
-    std::size_t starts = 0, ends = 0, reports = 0;
-    constexpr std::int64_t quiet_steps = 1000; // as a replayer
-    std::int64_t quiet_since = 0;
+    replaying::tape_position played;
+    replaying::stepped_looks<moment> looks(t, interval);
     std::vector<std::uint32_t> where(t.attempts.size(), replaying::no_attempt); // in `runs`
-    for (moment now = origin; ends < t.by_end.size();) {
-        for (; starts < t.attempts.size() && !(now < t.attempts[starts].start); ++starts) {
-            auto const& a = t.attempts[starts];
+    bool const in_steps = interval > moment{};
+    do {
+        moment const now = in_steps ? looks.now() : played.next_time(t);
+        if (in_steps) looks.begin(played.next_time(t));
+        for (; played.starts < t.attempts.size() && !(now < t.attempts[played.starts].start);
+             ++played.starts) {
+            auto const attempt = static_cast<std::uint32_t>(played.starts);
+            auto const& a = t.attempts[attempt];
             while (hosts.size() <= a.node) hosts.push_back({static_cast<std::uint32_t>(hosts.size())});
-            where[starts] = static_cast<std::uint32_t>(runs.size());
-            auto const attempt = static_cast<std::uint32_t>(starts);
+            where[attempt] = static_cast<std::uint32_t>(runs.size());
             runs.push_back({t.tasks[a.task].job,
                             a.task,
                             a.node,
@@ -105,9 +110,10 @@ mitigator_rule::mitigator_rule(history const& h, moment interval) : rows_(h.atte
                             attempt});
             ++hosts[a.node].busy;
         }
-        for (; ends < t.by_end.size() && !(now < t.attempts[t.by_end[ends]].end); ++ends) {
-            auto const& a = t.attempts[t.by_end[ends]];
-            std::uint32_t const at = where[t.by_end[ends]];
+        for (; played.ends < t.by_end.size() && !(now < t.attempts[t.by_end[played.ends]].end);
+             ++played.ends) {
+            auto const& a = t.attempts[t.by_end[played.ends]];
+            std::uint32_t const at = where[t.by_end[played.ends]];
             running const r = runs[at];
             mitigator.observe({r.job, r.task, r.node, r.start, since(a.end), a.status, r.input, r.is_copy},
                               since(now));
@@ -116,8 +122,9 @@ mitigator_rule::mitigator_rule(history const& h, moment interval) : rows_(h.atte
             where[runs[at].attempt] = at;
             runs.pop_back();
         }
-        for (; reports < t.readings.size() && !(now < t.readings[reports].time); ++reports) {
-            auto const& r = t.readings[reports];
+        for (; played.reports < t.readings.size() && !(now < t.readings[played.reports].time);
+             ++played.reports) {
+            auto const& r = t.readings[played.reports];
             std::uint32_t const at = where[r.attempt];
             if (at >= runs.size() || runs[at].attempt != r.attempt) continue; // it has ended
             runs[at].progress = r.progress;
@@ -129,23 +136,8 @@ mitigator_rule::mitigator_rule(history const& h, moment interval) : rows_(h.atte
             named& n = rows_[t.attempts[r.attempt].row];
             if (n.age < 0) n.age = since(now) - r.start;
         }
-        if (ends == t.by_end.size()) break;
-        // The next look of the replay: a step later, or at the next event; further if nothing runs or
-        // happens.
-        moment next = t.attempts[t.by_end[ends]].end;
-        if (starts < t.attempts.size()) next = std::min(next, t.attempts[starts].start);
-        if (reports < t.readings.size()) next = std::min(next, t.readings[reports].time);
-        if (interval > moment{}) {
-            std::int64_t const step = (now - origin) / interval,
-                               event = (next - origin + interval - moment(1)) / interval,
-                               further = step + (step - quiet_since) / quiet_steps;
-            std::int64_t to = std::max(step + 1, std::min(further, event));
-            if (runs.empty()) to = std::max(to, event);
-            if (to >= event) quiet_since = to;
-            next = origin + to * interval;
-        }
-        now = next;
-    }
+        if (played.is_over(t)) return;
+    } while (!in_steps || looks.advance(played.next_time(t), played.end_of_pause(t)));
 }
 
 straggle::detect::suspect_list<> mitigator_rule::operator()(straggle::detect::job_view const& job) {

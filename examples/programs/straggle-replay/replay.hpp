@@ -6,6 +6,7 @@
 /// any number of detectors as a scheduler would have seen it then, and evaluates what they named.
 #pragma once
 
+#include "looks.hpp"
 #include "recording.hpp"
 
 #include <straggle/base/contract.hpp>
@@ -18,7 +19,6 @@
 #include <straggle/record/running.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -50,47 +50,32 @@ class replay_stage {
         live_.clear();
         free_.clear();
         for (std::size_t i = pool_.size(); i-- > 0;) free_.push_back(static_cast<std::uint32_t>(i));
-        starts_ = ends_ = reports_ = 0;
+        at_ = {};
     }
 
-    // No event is left.
-    [[nodiscard]] bool is_over() const noexcept {
-        return starts_ == tape_->attempts.size() && ends_ == starts_;
-    }
-    // No attempt runs.
-    [[nodiscard]] bool is_idle() const noexcept { return starts_ == ends_; }
-    // @pre there is one
-    [[nodiscard]] Time next_start() const { return tape_->attempts[starts_].start; }
-    // The time of the next event. @pre not over
-    [[nodiscard]] Time next_time() const {
-        tape<Time> const& t = *tape_;
-        Time now = t.attempts[t.by_end[ends_]].end;
-        if (starts_ < t.attempts.size()) now = (std::min)(now, t.attempts[starts_].start);
-        if (reports_ < t.readings.size()) now = (std::min)(now, t.readings[reports_].time);
-        return now;
-    }
+    [[nodiscard]] tape_position const& position() const noexcept { return at_; }
 
     // Everything up to now, in order of time; at one time attempts end before others begin.
     template <class Announcer>
     void advance(Announcer& announce, Time const& now) {
         tape<Time> const& t = *tape_;
         for (;;) {
-            bool const may_start = starts_ < t.attempts.size() && !(now < t.attempts[starts_].start);
-            bool const may_end = ends_ < t.by_end.size() && !(now < t.attempts[t.by_end[ends_]].end);
+            bool const may_start = at_.starts < t.attempts.size() && !(now < t.attempts[at_.starts].start);
+            bool const may_end = at_.ends < t.by_end.size() && !(now < t.attempts[t.by_end[at_.ends]].end);
             if (!may_start && !may_end) break;
-            std::uint32_t const ending = may_end ? t.by_end[ends_] : no_attempt;
+            std::uint32_t const ending = may_end ? t.by_end[at_.ends] : no_attempt;
             // An attempt of length 0 that has not begun: it ends as soon as it begins.
-            bool const end_first = may_end && ending < starts_ &&
-                                   (!may_start || !(t.attempts[starts_].start < t.attempts[ending].end));
+            bool const end_first = may_end && ending < at_.starts &&
+                                   (!may_start || !(t.attempts[at_.starts].start < t.attempts[ending].end));
             if (end_first) {
-                ++ends_;
+                ++at_.ends;
                 finish(announce, ending);
             } else {
-                begin(announce, static_cast<std::uint32_t>(starts_++));
+                begin(announce, static_cast<std::uint32_t>(at_.starts++));
             }
         }
-        for (; reports_ < t.readings.size() && !(now < t.readings[reports_].time); ++reports_) {
-            taped_reading<Time> const& r = t.readings[reports_];
+        for (; at_.reports < t.readings.size() && !(now < t.readings[at_.reports].time); ++at_.reports) {
+            taped_reading<Time> const& r = t.readings[at_.reports];
             progress_[r.attempt] = r.progress;
             std::uint32_t const slot = slot_[t.tasks[t.attempts[r.attempt].task].job];
             if (slot != no_attempt) pool_[slot].touched = true;
@@ -227,12 +212,12 @@ class replay_stage {
     }
 
     tape<Time> const* tape_ = nullptr;
-    std::size_t starts_ = 0, ends_ = 0, reports_ = 0; // positions on the tape
-    std::vector<std::optional<double>> progress_;     // by attempt: the last reading
-    std::vector<char> done_;                          // by task
-    std::vector<std::uint32_t> place_;                // by task: in `shown_`, if it is there
-    std::vector<std::uint32_t> task_of_row_;          // by row of the user's history
-    std::vector<std::uint32_t> slot_;                 // by job: in `pool_`
+    tape_position at_;
+    std::vector<std::optional<double>> progress_; // by attempt: the last reading
+    std::vector<char> done_;                      // by task
+    std::vector<std::uint32_t> place_;            // by task: in `shown_`, if it is there
+    std::vector<std::uint32_t> task_of_row_;      // by row of the user's history
+    std::vector<std::uint32_t> slot_;             // by job: in `pool_`
     std::vector<live_job> pool_;
     std::vector<std::uint32_t> live_, free_; // in `pool_`; the live ones in order of their beginning
     std::vector<shown_task> shown_;          // of the job that is shown
@@ -410,9 +395,7 @@ class replayer {
 
   private:
     using attempt = taped_attempt<Time>;
-    using ticks = decltype(moment_of(std::declval<span_type const&>()));
     static constexpr std::uint32_t none = no_attempt;
-    static constexpr ticks quiet_steps = 1000; // intervals without an event before looks are further apart
 
     [[nodiscard]] replaying::tape<Time> const& tape() const noexcept {
         return replay_access::tape(*history_);
@@ -509,8 +492,8 @@ class replayer {
 
     template <class Announcer, class Show>
     void play_events(Announcer announce, Show show) {
-        while (!stage_.is_over()) {
-            Time const now = stage_.next_time();
+        while (!stage_.position().is_over(tape())) {
+            Time const now = stage_.position().next_time(tape());
             stage_.advance(announce, now);
             counts_.looks += stage_.present_touched(now, show);
         }
@@ -519,50 +502,16 @@ class replayer {
     template <class Announcer, class Show>
     void play_in_steps(Announcer announce, Show show) {
         if (tape().attempts.empty()) return;
-        Time const origin = tape().attempts.front().start;
-        span_type const length = tape().attempts[tape().by_end.back()].end - origin;
-        ticks const last = whole_steps(length); // later ones would see no task
-        ticks quiet_since = 0;
-        for (ticks step = 0;;) {
-            Time const now = after(origin, step);
-            if (!(now < stage_.next_time())) quiet_since = step;
+        stepped_looks<Time> looks(tape(), options_.interval);
+        tape_position const& at = stage_.position();
+        do {
+            Time const now = looks.now();
+            looks.begin(at.next_time(tape()));
             stage_.advance(announce, now);
             counts_.looks += stage_.present_all(now, show);
-            if (stage_.is_over()) return;
-            // If nothing runs, continues at the next start.
-            ticks next = static_cast<ticks>(step + 1);
-            ticks const quiet = static_cast<ticks>(step - quiet_since);
-            if (quiet >= quiet_steps) {
-                ticks more = static_cast<ticks>(quiet / quiet_steps);
-                if constexpr (std::is_floating_point_v<ticks>) more = std::floor(more);
-                auto const further = static_cast<ticks>(step + more);
-                next = (std::max)(next, (std::min)(further, step_at(stage_.next_time() - origin)));
-            }
-            if (stage_.is_idle()) next = (std::max)(next, step_at(stage_.next_start() - origin));
-            if (next > last) break;
-            STRAGGLE_EXPECTS(now < after(origin, next));
-            step = next;
-        }
-        stage_.advance(announce, static_cast<Time>(origin + length)); // what finishes after the last look
-    }
-    [[nodiscard]] ticks whole_steps(span_type const& length) const {
-        ticks const all = moment_of(length), interval = moment_of(options_.interval);
-        if constexpr (std::is_floating_point_v<ticks>)
-            return std::floor(all / interval);
-        else
-            return static_cast<ticks>(all / interval);
-    }
-    // The step at that time, or the next one after it.
-    [[nodiscard]] ticks step_at(span_type const& length) const {
-        ticks const steps = whole_steps(length);
-        bool const between = moment_of(options_.interval) * steps < moment_of(length);
-        return static_cast<ticks>(between ? steps + 1 : steps);
-    }
-    [[nodiscard]] Time after(Time const& origin, ticks steps) const {
-        if constexpr (std::is_arithmetic_v<span_type>)
-            return static_cast<Time>(origin + static_cast<span_type>(options_.interval * steps));
-        else
-            return static_cast<Time>(origin + options_.interval * steps);
+            if (at.is_over(tape())) return;
+        } while (looks.advance(at.next_time(tape()), at.end_of_pause(tape())));
+        stage_.advance(announce, looks.end()); // what finishes after the last look
     }
 
     template <class Scan>
