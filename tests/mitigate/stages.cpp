@@ -256,11 +256,13 @@ struct same_time {
     outcome<double> remaining(detect::running_task const&, detect::job_view const&) const { return 100.0; }
     outcome<double> replacement(detect::running_task const&, detect::job_view const&) const { return 30.0; }
 };
-struct weighs_nothing {
+struct weighs_as_told {
+    std::vector<blacklist::node_verdict> told{};
+
     bool observe(ended_attempt const&, double) { return true; }
     void decide(double, std::span<running_attempt const>, std::span<blacklist::node_row const>,
                 cluster_load const&, bool) {}
-    std::span<blacklist::node_verdict const> verdicts() const { return {}; }
+    std::span<blacklist::node_verdict const> verdicts() const { return told; }
 };
 
 } // namespace
@@ -282,7 +284,7 @@ TEST_CASE("stages: a rule of an engine sees all that the engine's own sees") {
                        .is_copy = &sized_attempt::is_copy,
                        .job_tasks = &sized_attempt::job_tasks},
         node_fields{.node = &here::id, .condition = &here::is_there}, mitigator_options{},
-        mitigate::stages{.nodes = weighs_nothing{},
+        mitigate::stages{.nodes = weighs_as_told{},
                          .tasks = detect::straggler_scan{shown{&last}, same_time{}},
                          .copies = assign::assigner{always_seven{}, assign::copies_per_task{1}}});
     m.observe({.job = 1, .task = 0, .node = 0, .start = 0, .end = 50}, 60.0);
@@ -305,4 +307,32 @@ TEST_CASE("stages: a rule of an engine sees all that the engine's own sees") {
     CHECK(plan.nodes()[2].state == node_state::away);
     std::vector<sized_attempt> const last_copy(runs.begin() + 3, runs.begin() + 4);
     CHECK(m.decide(71.0, last_copy, nodes).copies().size() == 1);
+}
+
+TEST_CASE("stages: what the operator says of a node holds, whatever weighs the nodes") {
+    struct host {
+        int id;
+        record::condition word;
+    };
+    weighs_as_told as;
+    for (std::uint32_t node = 0; node < 3; ++node)
+        as.told.push_back({.node = node, .state = node_state::last_resort});
+    auto m = mitigator_of<sized_attempt, sized_attempt, host>(
+        attempt_fields{.job = &sized_attempt::job,
+                       .task = &sized_attempt::task,
+                       .node = &sized_attempt::node,
+                       .start = &sized_attempt::start,
+                       .end = &sized_attempt::end},
+        running_fields{.job = &sized_attempt::job,
+                       .task = &sized_attempt::task,
+                       .node = &sized_attempt::node,
+                       .start = &sized_attempt::start},
+        node_fields{.node = &host::id, .condition = &host::word}, mitigator_options{},
+        mitigate::stages{.nodes = std::move(as)});
+    using enum record::condition;
+    std::vector<host> const nodes{{0, present}, {1, away}, {2, denied}};
+    auto const& plan = m.decide(70.0, std::vector<sized_attempt>{}, nodes);
+    CHECK(plan.nodes()[0].state == node_state::last_resort);
+    CHECK(plan.nodes()[1].state == node_state::away);
+    CHECK(plan.nodes()[2].state == node_state::excluded);
 }

@@ -502,6 +502,7 @@ class mitigation_loop {
             node_state state = v.state;
             bool const is_told = state == node_state::away ||
                                  (v.causes & static_cast<std::uint8_t>(blacklist::cause::denied)) != 0;
+            if (!is_told && n.state != node_state::healthy) continue; // the operator's word is written
             if (v.spared_by == blacklist::spared::by_fail_open) out.note(mitigate::plan_note::fail_open);
             if (!is_told) {
                 if (!obeys) state = node_state::healthy;
