@@ -360,10 +360,7 @@ class node_stage {
         r.struck = false;
         if (c == cause::hung) {
             evidence_.charge_hung(node);
-            if (!r.is_out()) {
-                r.excluded_at = now_;
-                r.until = now_ + exclusion_length(node, r.strikes + 1);
-            }
+            if (!r.is_out()) set_term(node, r, r.strikes + 1);
         }
         if (c == cause::slow) evidence_.charge(node, least_charge(node, s.low));
     }
@@ -672,8 +669,12 @@ class node_stage {
         r.struck = true;
         r.relapse = false;
         r.enter(node_state::excluded, now_);
+        set_term(node, r, (std::max)(r.strikes, 1u));
+    }
+    // From now on it gets no work for as long as an exclusion takes after so many strikes.
+    void set_term(std::uint32_t node, record& r, std::uint32_t strikes) const {
         r.excluded_at = now_;
-        r.until = now_ + exclusion_length(node, (std::max)(r.strikes, 1u));
+        r.until = now_ + exclusion_length(node, strikes);
     }
 
     void write_verdicts() {

@@ -56,7 +56,7 @@ struct gain_judgement {
 /// order; a task without an estimate is `too_new`, where Hadoop reads its -1 as an end in the past and finds
 /// its progress good; nothing is rounded to milliseconds. A task with a copy is excluded, since this rule
 /// decides what to copy now. A task that does not report is missed by any estimate based on progress: combine
-/// this rule with one based on time. Hadoop's limit on copies is not part of it.
+/// this rule with one based on time. Hadoop's limit on copies is a wrapper for any detector, `cap`.
 ///
 /// Verdict: value = remaining time of the task, threshold = time of a copy, usual = mean time of the
 /// finished tasks. The gain is value - threshold.

@@ -48,12 +48,14 @@ class suspect_iterator {
         else
             return {tasks_ + t.row, left, why};
     }
-    /// The suspect `n` steps ahead, by value.
-    constexpr value_type operator[](difference_type n) const noexcept {
+    /// The position `n` steps ahead.
+    [[nodiscard]] constexpr suspect_iterator after(difference_type n) const noexcept {
         suspect_iterator i = *this;
         i.found_ += n;
-        return *i;
+        return i;
     }
+    /// The suspect `n` steps ahead, by value.
+    constexpr value_type operator[](difference_type n) const noexcept { return *after(n); }
     /// Advances by one.
     constexpr suspect_iterator& operator++() noexcept {
         ++found_;
@@ -101,16 +103,16 @@ class suspect_list {
     /// @param tasks the first of the records behind the snapshot of the view, into which `row` points
     constexpr suspect_list(std::span<finding const> found, job_view const& job, std::string_view rule,
                            Task* tasks = nullptr) noexcept
-        : begin_(found.data(), job, rule, tasks),
-          end_(found.data() + found.size(), job, rule, tasks),
-          size_(found.size()) {}
+        : begin_(found.data(), job, rule, tasks), size_(found.size()) {}
 
     /// Number of suspects.
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
     [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
     /// The worst suspect, and one past the last.
     [[nodiscard]] constexpr iterator begin() const noexcept { return begin_; }
-    [[nodiscard]] constexpr iterator end() const noexcept { return end_; }
+    [[nodiscard]] constexpr iterator end() const noexcept {
+        return begin_.after(static_cast<std::ptrdiff_t>(size_));
+    }
     /// The suspect at an index. @pre `place < size()`
     [[nodiscard]] constexpr value_type operator[](std::size_t place) const {
         STRAGGLE_EXPECTS(place < size_);
@@ -118,7 +120,7 @@ class suspect_list {
     }
 
   private:
-    iterator begin_{}, end_{};
+    iterator begin_{};
     std::size_t size_ = 0;
 };
 

@@ -174,7 +174,6 @@ class task_reader {
                 out.reported = guard.at(read_point(line, fields_.reported, r));
                 if (!(out.reported <= guard.now() && out.reported >= out.start)) out.reported = unknown;
             }
-            out.attempts = 1;
             if constexpr (has_copies<Fields>)
                 out.attempts = (std::max)(read_count(project(fields_.copies, r), 0), std::uint32_t{1});
             if constexpr (has_may_copy<Fields>) out.may_copy = read_flag(fields_.may_copy, r, true);

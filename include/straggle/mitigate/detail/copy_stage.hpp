@@ -130,7 +130,8 @@ class copy_stage {
         };
         auto const fresh = [&](copy_candidate const& c, place_row const& p) {
             predict::time_points times = scan.groups_[c.group].fresh;
-            for (double& x : times.at) x *= c.input_factor * expected_slowdown(p);
+            double const factor = c.input_factor * scan.expected_slowdown(p.node);
+            for (double& x : times.at) x *= factor;
             return times;
         };
         auto const predict = [&](copy_candidate const& c, place_row const& p) {
@@ -163,7 +164,7 @@ class copy_stage {
             place_row const& p = places[choice.copy->node];
             assign::backup_value const& v = choice.copy->value;
             assign::copy_worth worth;
-            worth.relative = expected_slowdown(p) / c.slow;
+            worth.relative = scan.expected_slowdown(p.node) / c.slow;
             worth.win_probability = worth.by_place = worth.by_task = v.win_probability;
             advise(c, scan.groups_[c.group], {v.gain, v.cost, v.win_probability, worth}, book);
             out.push_back({t.row, p.row, range_of(c.left, 1), range_of(fresh(c, p), 1), v.win_probability,
@@ -266,7 +267,7 @@ class copy_stage {
                              .free = is_open(p) ? p.free : 0,
                              .slots = p.slots,
                              .state = p.state,
-                             .slowdown = scan.slow_of(p.node) * scan.odds_of(p.node).mean(),
+                             .slowdown = scan.expected_slowdown(p.node),
                              .fails = p.fails,
                              .number = p.node});
         }

@@ -6,8 +6,6 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/mitigate/copy_rows.hpp>
-#include <straggle/mitigate/detail/copy_candidates.hpp>
 #include <straggle/predict/time_outlook.hpp>
 #include <straggle/record/slowdown.hpp>
 
@@ -62,12 +60,6 @@ struct place_odds {
         return out;
     }
 };
-
-// Expected slowdown of a new task there, relative to a usual node.
-[[nodiscard]] inline double expected_slowdown(mitigate::place_row const& p) noexcept {
-    double const known = believed(p.slow);
-    return known * place_odds(p.slow_now, known).mean();
-}
 
 // Time left for a task that has run for `age`. `factor`: of the task and its node.
 [[nodiscard]] inline predict::time_points left_after(predict::time_outlook const& outlook, double age,

@@ -142,6 +142,10 @@ class task_stage {
                    ? place_odds(nodes_[node].now, nodes_[node].slow)
                    : place_odds();
     }
+    // Expected slowdown of a new task there, relative to a usual node.
+    [[nodiscard]] double expected_slowdown(std::uint32_t node) const noexcept {
+        return slow_of(node) * odds_of(node).mean();
+    }
     [[nodiscard]] predict::sibling_times& siblings() noexcept { return siblings_; }
     [[nodiscard]] predict::sibling_times const& siblings() const noexcept { return siblings_; }
 
@@ -331,9 +335,8 @@ class task_stage {
         end_ = end_of_job ? &*end_of_job : nullptr;
         due_in_ = goal.deadline;
         std::size_t const copies_before = copies_running_;
-        for (std::size_t i = 0; i < rows.size();) {
-            std::size_t end = i + 1;
-            while (end < rows.size() && rows[end].task == rows[i].task && rows[i].task != no_task) ++end;
+        for (std::uint32_t i = 0; i < rows.size();) {
+            std::uint32_t const end = end_of_task(rows, i);
             finding_ = by_rows || named_[i] == 0 ? nullptr : &scan_.findings()[named_[i] - 1];
             look_at_task(now, running, rows.subspan(i, end - i), known, threshold, book);
             i = end;
