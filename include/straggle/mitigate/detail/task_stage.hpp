@@ -100,7 +100,6 @@ class task_stage {
         begin(places);
         crowds_.advance(now, places, most_nodes);
         places_ = places;
-        if (!goals.empty()) fit_spread();
         sort_tasks(running);
         reserve_for(probes_, running.size());
         book.begin();
@@ -330,7 +329,10 @@ class task_stage {
             if (known && goal.has_deadline()) goal.missed = options_.missed * outlook_.usual();
         }
         std::optional<job_end> end_of_job;
-        if (goal.has_deadline()) end_of_job.emplace(goal.deadline, known ? outlook_.usual() : 1.0);
+        if (goal.has_deadline()) {
+            fit_spread();
+            end_of_job.emplace(goal.deadline, known ? outlook_.usual() : 1.0);
+        }
         find_early(rows.size(), known, threshold);
         end_ = end_of_job ? &*end_of_job : nullptr;
         due_in_ = goal.deadline;
@@ -562,7 +564,7 @@ class task_stage {
                                 : comparison{age + left.quantile(0.5), limit, usual, "late for its siblings"};
         detect::late_cause cause;
         if (late) {
-            if (late_.empty()) fit_spread();
+            fit_spread();
             cause = cause_of(now, t, note, age, factor, by_progress ? &left : nullptr);
             late_.push_back({t.row, range_of(left, 1), why, cause});
         }
@@ -623,7 +625,7 @@ class task_stage {
         points.at.fill(*left);
         detect::late_cause cause;
         double const slow = slow_of(t.node);
-        if (late_.empty()) fit_spread();
+        fit_spread();
         if (known)
             cause = cause_of(now, t, note, task.elapsed,
                              siblings_.factor(t.job, t.kind, {task.elapsed, slow, t.input}), nullptr);
